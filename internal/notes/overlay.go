@@ -1,0 +1,71 @@
+package notes
+
+import "fmt"
+
+// A Change tells what one edit did. Old is nil for a new note, New for one that
+// is gone.
+type Change struct {
+	Path     string
+	Old, New *Note
+
+	// Affected holds, in order, the paths of other notes with links that may
+	// lead elsewhere than before: their problems are worth another look. It is
+	// empty for an edit that leaves title, headings and anchors alone.
+	Affected []string
+}
+
+// SetOverlay puts unsaved text over the note at path, in place of an overlay
+// that may be there. The note need not exist yet. Only this note is parsed
+// anew. The version is the caller's own and is kept as Note.EditVersion.
+func (w *Workspace) SetOverlay(p, text string, version int32) (Change, error) {
+	if err := checkNotePath(p); err != nil {
+		return Change{}, err
+	}
+	if int64(len(text)) > w.options.MaxNote {
+		return Change{}, fmt.Errorf("%q: %w: %d bytes, the limit is %d", p, ErrTooLarge, len(text), w.options.MaxNote)
+	}
+	n := Parse(p, text) // outside the lock: readers go on meanwhile
+	n.Overlay, n.EditVersion = true, version
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return Change{}, ErrClosed
+	}
+	old := w.entries[p]
+	e := &entry{overlay: n}
+	if old == nil && len(w.entries) >= w.options.MaxNotes {
+		return Change{}, fmt.Errorf("%w: more than %d notes", ErrTooLarge, w.options.MaxNotes)
+	}
+	if old != nil {
+		e.disk = old.disk
+	}
+	return w.changed(p, e), nil
+}
+
+// ClearOverlay takes the unsaved text off the note at path, which then reads as
+// it was last seen on disk, or is gone if it never was there. Without an overlay
+// nothing happens.
+func (w *Workspace) ClearOverlay(p string) (Change, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return Change{}, ErrClosed
+	}
+	old := w.entries[p]
+	if old == nil || old.overlay == nil {
+		n := w.note(p)
+		return Change{Path: p, Old: n, New: n}, nil
+	}
+	if old.disk == nil {
+		return w.changed(p, nil), nil
+	}
+	return w.changed(p, &entry{disk: old.disk}), nil
+}
+
+// changed replaces an entry and notes that the search index is behind.
+func (w *Workspace) changed(p string, e *entry) Change {
+	c := w.replace(p, e)
+	w.search.touch(p)
+	return c
+}

@@ -1,0 +1,341 @@
+package notes
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+)
+
+// buffers holds parse buffers up to a moderate size; the buffer of a huge note
+// is left to the collector.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+const keepBuffer = 1 << 20
+
+// Parse reads a Markdown text that is, or would be, at path. It accepts every
+// text: bytes that are no UTF-8 become U+FFFD, line ends may be LF or CRLF, and
+// what is no valid markup is plain text. Time is linear in the length of the
+// text for all practical purposes, whatever it holds.
+func Parse(name, body string) *Note {
+	n := &Note{Path: name, Slug: SlugOf(name), Text: body}
+	if !utf8.ValidString(body) {
+		n.Text = strings.ToValidUTF8(body, "\uFFFD")
+		n.Repaired = true
+	}
+	sum := sha256.Sum256([]byte(body))
+	n.Version = hex.EncodeToString(sum[:16])
+	n.lines = lineStarts(n.Text)
+	front, fields := frontMatter(n.Text)
+	n.Front = fields
+
+	buf := buffers.Get().(*[]byte)
+	source := mask(*buf, n.Text, front)
+	f := &found{source: source, text: n.Text}
+	pc := parser.NewContext()
+	pc.Set(foundKey, f)
+	tree := markdown().Parse(text.NewReader(source), parser.WithContext(pc))
+
+	n.Links = f.links
+	slices.SortStableFunc(n.Links, func(a, b Link) int { return a.Span.Start - b.Span.Start })
+	for i := range n.Links {
+		n.Links[i].Line = lineOf(n.lines, n.Links[i].Span.Start)
+	}
+	n.Definitions = f.definitions
+	slices.SortStableFunc(n.Definitions, func(a, b Definition) int { return a.Span.Start - b.Span.Start })
+	for i := range n.Definitions {
+		n.Definitions[i].Line = lineOf(n.lines, n.Definitions[i].Span.Start)
+	}
+	n.frontTags()
+	w := walker{note: n, source: source}
+	w.walk(tree)
+	n.sections()
+	n.Title = n.title()
+	n.keys = linkKeys(n)
+
+	if cap(source) <= keepBuffer {
+		*buf = source[:0]
+		buffers.Put(buf)
+	}
+	return n
+}
+
+// title chooses what the note is called.
+func (n *Note) title() string {
+	if f, ok := n.Field("title"); ok && len(f.Values) > 0 {
+		return f.Values[0]
+	}
+	for _, h := range n.Headings {
+		if h.Level == 1 && h.Text != "" {
+			return h.Text
+		}
+	}
+	for _, h := range n.Headings {
+		if h.Text != "" {
+			return h.Text
+		}
+	}
+	stem, _ := cutNoteExt(path.Base(n.Path))
+	return stem
+}
+
+// frontTags takes over the tags of the front matter.
+func (n *Note) frontTags() {
+	for _, key := range [...]string{"tags", "tag"} {
+		f, ok := n.Field(key)
+		if !ok {
+			continue
+		}
+		for i, v := range f.Values {
+			// A scalar may hold several tags: "tags: one, two".
+			at := f.Spans[i].Start
+			for _, part := range strings.Split(v, ",") {
+				s := trimSpan(n.Text, Span{at, at + len(part)})
+				at += len(part) + 1
+				if name := strings.TrimPrefix(n.Slice(s), "#"); name != "" {
+					n.Tags = append(n.Tags, Tag{Name: name, Span: s})
+				}
+			}
+		}
+	}
+}
+
+// sections ends each heading's section where the next heading of the same or a
+// higher level begins.
+func (n *Note) sections() {
+	var open [7]int // 1 + index of the open heading of each level
+	end := func(from int, at int) {
+		for level := from; level <= 6; level++ {
+			if open[level] > 0 {
+				n.Headings[open[level]-1].Section.End = at
+				open[level] = 0
+			}
+		}
+	}
+	for i := range n.Headings {
+		h := &n.Headings[i]
+		end(h.Level, h.Span.Start)
+		h.Section.Start = h.Span.Start
+		open[h.Level] = i + 1
+	}
+	end(1, len(n.Text))
+}
+
+// A walker takes headings, tags and anchors out of a syntax tree. It goes by
+// parent links instead of recursion: emphasis nests as deep as a text likes.
+type walker struct {
+	note   *Note
+	source []byte
+	slugs  slugger
+}
+
+func (w *walker) walk(root ast.Node) {
+	for n := root; n != nil; {
+		down := w.enter(n)
+		if c := n.FirstChild(); c != nil && down {
+			n = c
+			continue
+		}
+		for n != nil && n != root && n.NextSibling() == nil {
+			n = n.Parent()
+		}
+		if n == nil || n == root {
+			return
+		}
+		n = n.NextSibling()
+	}
+}
+
+// enter handles one node and reports whether its children matter.
+func (w *walker) enter(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.Heading:
+		w.heading(n)
+	case *ast.Text:
+		w.tags(n.Segment)
+	case *ast.HTMLBlock:
+		for i := range n.Lines().Len() {
+			w.anchors(n.Lines().At(i))
+		}
+		if n.HasClosure() {
+			w.anchors(n.ClosureLine)
+		}
+	case *ast.RawHTML:
+		for i := range n.Segments.Len() {
+			w.anchors(n.Segments.At(i))
+		}
+	case *ast.CodeSpan, *ast.AutoLink, *ast.CodeBlock, *ast.FencedCodeBlock:
+		return false
+	}
+	return true
+}
+
+func (w *walker) heading(n *ast.Heading) {
+	h := Heading{Level: n.Level}
+	lines := n.Lines()
+	text := w.note.Text
+	start := max(n.Pos(), 0)
+	if lines.Len() == 0 { // "#" alone
+		h.Name = Span{min(start+n.Level, len(text)), min(start+n.Level, len(text))}
+	} else {
+		first, last := lines.At(0), lines.At(lines.Len()-1)
+		h.Name = trimSpan(text, Span{first.Start, last.Stop})
+		start = min(start, h.Name.Start)
+	}
+	// The heading reaches from its first character to the end of its last line,
+	// for a setext heading that of the underline.
+	h.Line = lineOf(w.note.lines, h.Name.Start)
+	lineStart := int(w.note.lines[h.Line])
+	lastLine := lineOf(w.note.lines, max(h.Name.End, n.Pos()))
+	setext := true
+	for i := h.Name.Start; i > lineStart; i-- {
+		if w.source[i-1] == '#' {
+			setext = false
+			break
+		}
+	}
+	if setext && lines.Len() > 0 {
+		start = h.Name.Start
+		if lastLine == lineOf(w.note.lines, h.Name.End) && lastLine+1 < len(w.note.lines) {
+			lastLine++
+		}
+	} else {
+		start = max(start, lineStart)
+	}
+	h.Span = Span{start, max(w.note.Line(lastLine).End, h.Name.End)}
+
+	h.Text = w.plain(n)
+	if name := w.note.Slice(h.Name); strings.HasSuffix(name, "}") {
+		if i := strings.LastIndex(name, "{#"); i >= 0 {
+			if id := name[i+2 : len(name)-1]; id != "" && !strings.ContainsAny(id, " \t{}") {
+				h.ID = id
+				h.Name = trimSpan(text, Span{h.Name.Start, h.Name.Start + i})
+				if j := strings.LastIndex(h.Text, "{#"); j >= 0 {
+					h.Text = strings.TrimSpace(h.Text[:j])
+				}
+			}
+		}
+	}
+	h.Slug = w.slugs.slug(h.Text)
+	w.note.Headings = append(w.note.Headings, h)
+}
+
+// plain returns the text a reader sees of a block's inline content.
+func (w *walker) plain(block ast.Node) string {
+	var b strings.Builder
+	for n := block.FirstChild(); n != nil; {
+		switch n := n.(type) {
+		case *ast.Text:
+			raw := n.Segment.Value(w.source)
+			if n.Parent().Kind() == ast.KindCodeSpan {
+				b.Write(raw)
+			} else {
+				b.WriteString(decode(raw))
+			}
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.String:
+			b.Write(n.Value)
+		case *ast.AutoLink:
+			b.Write(n.Label(w.source))
+		case *wikiNode:
+			b.WriteString(n.shown)
+		}
+		if c := n.FirstChild(); c != nil {
+			n = c
+			continue
+		}
+		for n != block && n.NextSibling() == nil {
+			n = n.Parent()
+		}
+		if n == block {
+			break
+		}
+		n = n.NextSibling()
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// tags finds #tags in a run of plain text.
+func (w *walker) tags(s text.Segment) {
+	text := w.note.Text
+	for at := s.Start; at < s.Stop; {
+		i := strings.IndexByte(text[at:s.Stop], '#')
+		if i < 0 {
+			return
+		}
+		at += i
+		if at > 0 && !isBlank(text[at-1]) && text[at-1] != '(' && text[at-1] != ',' {
+			at++
+			continue
+		}
+		end := at + 1
+		letters := false
+		for end < s.Stop {
+			r, size := utf8.DecodeRuneInString(text[end:s.Stop])
+			if unicode.IsLetter(r) {
+				letters = true
+			} else if !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' && r != '-' && r != '/' {
+				break
+			}
+			end += size
+		}
+		// "#1" is the number of something, not a tag.
+		if letters && end-at <= maxLabel {
+			w.note.Tags = append(w.note.Tags, Tag{Name: text[at+1 : end], Span: Span{at, end}})
+		}
+		at = end
+	}
+}
+
+// anchors finds id and name attributes in raw HTML.
+func (w *walker) anchors(s text.Segment) {
+	body := w.note.Text[s.Start:s.Stop]
+	for at := 0; ; {
+		i := strings.IndexByte(body[at:], '=')
+		if i < 0 {
+			return
+		}
+		at += i + 1
+		name := strings.TrimRight(body[:at-1], " \t\r\n")
+		if len(name) < 3 {
+			continue
+		}
+		short := len(name) >= 3 && strings.EqualFold(name[len(name)-2:], "id") && isBlank(name[len(name)-3])
+		long := len(name) >= 5 && strings.EqualFold(name[len(name)-4:], "name") && isBlank(name[len(name)-5])
+		if !short && !long {
+			continue
+		}
+		j := skipBlankString(body, at)
+		if j >= len(body) {
+			return
+		}
+		var end int
+		if q := body[j]; q == '"' || q == '\'' {
+			j++
+			end = strings.IndexByte(body[j:], q)
+		} else {
+			end = strings.IndexAny(body[j:], " \t\r\n>\"'")
+		}
+		if end > 0 {
+			w.note.Anchors = append(w.note.Anchors, Anchor{ID: body[j : j+end], Span: Span{s.Start + j, s.Start + j + end}})
+			at = j + end
+		}
+	}
+}
+
+func skipBlankString(s string, i int) int {
+	for i < len(s) && isBlank(s[i]) {
+		i++
+	}
+	return i
+}

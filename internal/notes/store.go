@@ -1,0 +1,181 @@
+package notes
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path"
+	"slices"
+	"strings"
+)
+
+// A store is where the files of a workspace are. On disk it is an os.Root,
+// which follows no symbolic link out of its directory.
+type store struct {
+	fsys   fs.FS             // nil for memory
+	root   *os.Root          // nil unless on disk
+	memory map[string]string // path -> content, nil unless in memory
+}
+
+// read returns the content of a regular file of at most limit bytes.
+func (s *store) read(name string, limit int64) (string, error) {
+	if s.memory != nil {
+		body, ok := s.memory[name]
+		if !ok {
+			return "", fmt.Errorf("%q: %w", name, fs.ErrNotExist)
+		}
+		if int64(len(body)) > limit {
+			return "", fmt.Errorf("%q: %w: %d bytes, the limit is %d", name, ErrTooLarge, len(body), limit)
+		}
+		return body, nil
+	}
+	f, err := s.fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%q is no regular file", name)
+	}
+	if info.Size() > limit {
+		return "", fmt.Errorf("%q: %w: %d bytes, the limit is %d", name, ErrTooLarge, info.Size(), limit)
+	}
+	var b strings.Builder
+	b.Grow(int(info.Size()))
+	// The file may grow between the two calls; one byte more than the limit
+	// tells.
+	n, err := io.Copy(&b, io.LimitReader(f, min(limit, math.MaxInt64-1)+1))
+	if err != nil {
+		return "", err
+	}
+	if n > limit {
+		return "", fmt.Errorf("%q: %w: more than %d bytes", name, ErrTooLarge, limit)
+	}
+	return b.String(), nil
+}
+
+func (s *store) exists(name string) bool {
+	if s.memory != nil {
+		_, ok := s.memory[name]
+		return ok
+	}
+	_, err := fs.Stat(s.fsys, name)
+	return err == nil
+}
+
+// A listing is what a walk of the store found.
+type listing struct {
+	notes   []string
+	assets  []string
+	skipped []string // directories not entered
+	bad     []Skipped
+}
+
+// Skipped is a file or directory that was left out of the workspace, and why.
+type Skipped struct {
+	Path string
+	Err  error
+}
+
+// list walks the store, or the part of it below dir. Unreadable parts are noted and left out.
+func (s *store) list(dir string, maxFiles int) listing {
+	var l listing
+	if s.memory != nil {
+		for _, p := range slices.Sorted(maps.Keys(s.memory)) {
+			switch {
+			case IsNote(p):
+				l.notes = append(l.notes, p)
+			default:
+				l.assets = append(l.assets, p)
+			}
+		}
+		return l
+	}
+	files := 0
+	_ = fs.WalkDir(s.fsys, dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			l.bad = append(l.bad, Skipped{p, err})
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if p == "." {
+			return nil
+		}
+		if files++; files > maxFiles {
+			l.bad = append(l.bad, Skipped{p, fmt.Errorf("%w: more than %d files", ErrTooLarge, maxFiles)})
+			return fs.SkipAll
+		}
+		if d.IsDir() {
+			if ignoredDir(d.Name()) {
+				l.skipped = append(l.skipped, p)
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if err := checkPath(p); err != nil {
+			l.bad = append(l.bad, Skipped{p, err})
+			return nil
+		}
+		if d.Type()&fs.ModeSymlink != 0 {
+			// A link to a file inside the root is that file; one to a directory
+			// is not entered, so that cycles cannot matter.
+			info, err := fs.Stat(s.fsys, p)
+			if err != nil {
+				l.bad = append(l.bad, Skipped{p, err})
+				return nil
+			}
+			if info.IsDir() {
+				l.skipped = append(l.skipped, p)
+				return nil
+			}
+			if !info.Mode().IsRegular() {
+				return nil
+			}
+		} else if !d.Type().IsRegular() {
+			return nil
+		}
+		if IsNote(p) {
+			l.notes = append(l.notes, p)
+		} else {
+			l.assets = append(l.assets, p)
+		}
+		return nil
+	})
+	return l
+}
+
+// ignoredDir reports whether the scan stays out of a directory.
+func ignoredDir(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "node_modules"
+}
+
+// ignoredPath reports whether some directory of a path is one the scan stays
+// out of.
+func ignoredPath(p string) bool {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if ignoredDir(path.Base(dir)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *store) close() error {
+	if s.root == nil {
+		return nil
+	}
+	return s.root.Close()
+}
+
+// isMissing reports whether a read failed because there is nothing to read.
+func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,410 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Options limits a workspace. The zero value, and nil, mean the defaults.
+type Options struct {
+	MaxNote  int64 // bytes of one note; default 32 MiB
+	MaxTotal int64 // bytes of all notes together; default 1 GiB
+	MaxNotes int   // number of notes; default 100,000
+
+	// Progress, if set, is told while Open reads how many of the notes found
+	// have been read. It is called from one goroutine at a time.
+	Progress func(done, total int)
+}
+
+const maxFiles = 1 << 20 // files and directories one scan looks at
+
+func (o *Options) withDefaults() Options {
+	var d Options
+	if o != nil {
+		d = *o
+	}
+	if d.MaxNote <= 0 {
+		d.MaxNote = 32 << 20
+	}
+	if d.MaxTotal <= 0 {
+		d.MaxTotal = 1 << 30
+	}
+	if d.MaxNotes <= 0 {
+		d.MaxNotes = 100_000
+	}
+	return d
+}
+
+// A Workspace is a folder of notes with everything known about how they hang
+// together. All methods are safe for concurrent use.
+type Workspace struct {
+	options Options
+	dir     string // absolute; "" unless on disk
+	store   store
+
+	mu         sync.RWMutex
+	closed     bool
+	entries    map[string]*entry
+	folded     map[string][]string // lower-case path -> paths
+	names      map[string][]string // nameKey of file name or title -> paths
+	refs       map[string][]string // link key -> paths of the notes with such a link
+	dirs       map[string]int      // directory -> files below it
+	assets     map[string]struct{}
+	assetNames map[string]string // lower-case base name -> the first such asset
+	skipped    map[string]struct{}
+	bad        []Skipped
+	total      int64
+	sorted     []*Note // cache of Notes, nil when stale
+
+	search *searchIndex
+}
+
+// An entry is a note as stored and as edited; at least one is set.
+type entry struct{ disk, overlay *Note }
+
+func (e *entry) note() *Note {
+	if e.overlay != nil {
+		return e.overlay
+	}
+	return e.disk
+}
+
+// Open reads the notes of the directory dir and of all directories below it,
+// except hidden ones and node_modules. Files that cannot be read, are too large
+// or lie behind a symbolic link out of dir are left out and listed by Skipped.
+func Open(dir string, o *Options) (*Workspace, error) {
+	return OpenContext(context.Background(), dir, o)
+}
+
+// OpenContext is Open under a context. When it ends, opening stops with the
+// context's error.
+func OpenContext(ctx context.Context, dir string, o *Options) (*Workspace, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	root, err := os.OpenRoot(abs)
+	if err != nil {
+		return nil, fmt.Errorf("open workspace: %w", err)
+	}
+	w := newWorkspace(store{fsys: root.FS(), root: root}, o)
+	w.dir = abs
+	if err := w.load(ctx); err != nil {
+		root.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+// OpenFS reads the notes of a file system, which must not change while the
+// workspace is in use. Nothing can be written to it.
+func OpenFS(fsys fs.FS, o *Options) (*Workspace, error) {
+	w := newWorkspace(store{fsys: fsys}, o)
+	if err := w.load(context.Background()); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// New returns a workspace in memory that holds the files given by path.
+func New(files map[string]string, o *Options) (*Workspace, error) {
+	for p := range files {
+		if err := checkPath(p); err != nil {
+			return nil, err
+		}
+	}
+	w := newWorkspace(store{memory: maps.Clone(files)}, o)
+	if w.store.memory == nil {
+		w.store.memory = make(map[string]string)
+	}
+	if err := w.load(context.Background()); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+func newWorkspace(s store, o *Options) *Workspace {
+	return &Workspace{
+		options:    o.withDefaults(),
+		store:      s,
+		entries:    make(map[string]*entry),
+		folded:     make(map[string][]string),
+		names:      make(map[string][]string),
+		refs:       make(map[string][]string),
+		dirs:       make(map[string]int),
+		assets:     make(map[string]struct{}),
+		assetNames: make(map[string]string),
+		skipped:    make(map[string]struct{}),
+		search:     newSearchIndex(),
+	}
+}
+
+// load fills a new workspace, with as many readers as there are processors.
+func (w *Workspace) load(ctx context.Context) error {
+	l := w.store.list(".", maxFiles)
+	w.bad = l.bad
+	for _, p := range l.skipped {
+		w.skipped[p] = struct{}{}
+	}
+	for _, p := range l.assets {
+		w.addAsset(p)
+	}
+	if len(l.notes) > w.options.MaxNotes {
+		err := fmt.Errorf("%w: more than %d notes", ErrTooLarge, w.options.MaxNotes)
+		for _, p := range l.notes[w.options.MaxNotes:] {
+			w.bad = append(w.bad, Skipped{p, err})
+		}
+		l.notes = l.notes[:w.options.MaxNotes]
+	}
+	type result struct {
+		note *Note
+		doc  *document
+		err  error
+	}
+	results := make([]chan result, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i := range results {
+		results[i] = make(chan result, 16)
+		wg.Go(func() {
+			for at := i; at < len(l.notes); at += len(results) {
+				var r result
+				body, err := w.store.read(l.notes[at], w.options.MaxNote)
+				if err != nil {
+					r.err = err
+				} else {
+					r.note = Parse(l.notes[at], body)
+					r.doc = newDocument(r.note)
+				}
+				select {
+				case results[i] <- r:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	// Reading the channels in turn keeps the order of the listing, and with it
+	// every tie in this workspace, independent of the number of processors.
+	for at, p := range l.notes {
+		var r result
+		select {
+		case r = <-results[at%len(results)]:
+		case <-ctx.Done():
+			return fmt.Errorf("open workspace: %w", context.Cause(ctx))
+		}
+		if r.err == nil && w.total+int64(len(r.note.Text)) > w.options.MaxTotal {
+			r.err = fmt.Errorf("%w: the notes exceed %d bytes", ErrTooLarge, w.options.MaxTotal)
+		}
+		if r.err != nil {
+			w.bad = append(w.bad, Skipped{p, r.err})
+		} else {
+			w.replace(p, &entry{disk: r.note})
+			w.search.put(r.note, r.doc)
+		}
+		if w.options.Progress != nil {
+			w.options.Progress(at+1, len(l.notes))
+		}
+	}
+	return nil
+}
+
+// Close releases the root directory. The notes stay readable.
+func (w *Workspace) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	w.closed = true
+	return w.store.close()
+}
+
+// Dir returns the absolute path of the root, "" for a workspace that is not on
+// disk.
+func (w *Workspace) Dir() string { return w.dir }
+
+// Rel turns the absolute path of a file into its path in the workspace. ok is
+// false when the file is not below the root.
+func (w *Workspace) Rel(file string) (p string, ok bool) {
+	if w.dir == "" {
+		return "", false
+	}
+	rel, err := filepath.Rel(w.dir, file)
+	if err != nil {
+		return "", false
+	}
+	rel = filepath.ToSlash(rel)
+	return rel, checkPath(rel) == nil
+}
+
+// Abs returns the absolute path of a path in the workspace, "" for a workspace
+// that is not on disk.
+func (w *Workspace) Abs(p string) string {
+	if w.dir == "" {
+		return ""
+	}
+	return filepath.Join(w.dir, filepath.FromSlash(p))
+}
+
+// Skipped returns what was left out of the workspace and why.
+func (w *Workspace) Skipped() []Skipped {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return slices.Clone(w.bad)
+}
+
+// Notes returns all notes ordered by path. The slice is the caller's.
+func (w *Workspace) Notes() []*Note {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sorted == nil {
+		w.sorted = make([]*Note, 0, len(w.entries))
+		for _, e := range w.entries {
+			w.sorted = append(w.sorted, e.note())
+		}
+		slices.SortFunc(w.sorted, func(a, b *Note) int { return strings.Compare(a.Path, b.Path) })
+	}
+	return slices.Clone(w.sorted)
+}
+
+// Len returns the number of notes.
+func (w *Workspace) Len() int {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	return len(w.entries)
+}
+
+// Note returns the note with this slug.
+func (w *Workspace) Note(slug string) (*Note, bool) { return w.At(PathOf(slug)) }
+
+// At returns the note at this path.
+func (w *Workspace) At(p string) (*Note, bool) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	n := w.note(p)
+	return n, n != nil
+}
+
+func (w *Workspace) note(p string) *Note {
+	if e := w.entries[p]; e != nil {
+		return e.note()
+	}
+	return nil
+}
+
+// Stored returns the note at this path as it is in the file, whatever overlay
+// lies over it.
+func (w *Workspace) Stored(p string) (*Note, bool) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if e := w.entries[p]; e != nil && e.disk != nil {
+		return e.disk, true
+	}
+	return nil, false
+}
+
+// replace makes e the entry of path, nil to remove it, and keeps every index in
+// step. It touches only what differs between the old note and the new one. The
+// caller holds the lock.
+func (w *Workspace) replace(p string, e *entry) Change {
+	c := Change{Path: p, Old: w.note(p)}
+	var oldTargets, newTargets, oldKeys, newKeys []string
+	if c.Old != nil {
+		oldTargets, oldKeys = targetKeys(c.Old), c.Old.keys
+		w.total -= int64(len(c.Old.Text))
+	}
+	if e != nil {
+		c.New = e.note()
+		newTargets, newKeys = targetKeys(c.New), c.New.keys
+		w.total += int64(len(c.New.Text))
+		w.entries[p] = e
+	} else {
+		delete(w.entries, p)
+	}
+	diff(oldTargets, newTargets, func(k string, add bool) { update(w.names, k, p, add) })
+	diff(oldKeys, newKeys, func(k string, add bool) { update(w.refs, k, p, add) })
+	if (c.Old == nil) != (c.New == nil) {
+		update(w.folded, strings.ToLower(p), p, c.New != nil)
+		w.countDirs(p, c.New != nil)
+	}
+	if c.Old == nil || c.New == nil || !slices.Equal(oldTargets, newTargets) || !sameAnchors(c.Old, c.New) {
+		keys := slices.Concat(oldTargets, newTargets)
+		c.Affected = slices.DeleteFunc(w.linkers(keys), func(q string) bool { return q == p })
+	}
+	w.sorted = nil
+	return c
+}
+
+func (w *Workspace) addAsset(p string) {
+	if _, ok := w.assets[p]; ok {
+		return
+	}
+	w.assets[p] = struct{}{}
+	w.countDirs(p, true)
+	base := strings.ToLower(path.Base(p))
+	if first, ok := w.assetNames[base]; !ok || p < first {
+		w.assetNames[base] = p
+	}
+}
+
+// countDirs keeps the set of directories that hold something.
+func (w *Workspace) countDirs(p string, add bool) {
+	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
+		if add {
+			w.dirs[dir]++
+		} else if w.dirs[dir]--; w.dirs[dir] == 0 {
+			delete(w.dirs, dir)
+		}
+	}
+}
+
+// sameAnchors reports whether links into the notes by heading fare equally.
+func sameAnchors(a, b *Note) bool {
+	return slices.EqualFunc(a.Headings, b.Headings, func(x, y Heading) bool { return x.Slug == y.Slug && x.ID == y.ID }) &&
+		slices.EqualFunc(a.Anchors, b.Anchors, func(x, y Anchor) bool { return x.ID == y.ID })
+}
+
+// diff calls f for each key that only one of two sorted lists has.
+func diff(old, new []string, f func(key string, add bool)) {
+	for len(old) > 0 || len(new) > 0 {
+		switch {
+		case len(new) == 0 || len(old) > 0 && old[0] < new[0]:
+			f(old[0], false)
+			old = old[1:]
+		case len(old) == 0 || new[0] < old[0]:
+			f(new[0], true)
+			new = new[1:]
+		default:
+			old, new = old[1:], new[1:]
+		}
+	}
+}
+
+// update adds a path to, or removes it from, the list of a key.
+func update(m map[string][]string, key, p string, add bool) {
+	list := m[key]
+	if add {
+		m[strings.Clone(key)] = append(list, p)
+		return
+	}
+	if i := slices.Index(list, p); i >= 0 {
+		list = slices.Delete(list, i, i+1)
+	}
+	if len(list) == 0 {
+		delete(m, key)
+	} else {
+		m[key] = list
+	}
+}
