@@ -1,0 +1,54 @@
+// Package logging writes the traffic of a connection to a log without its
+// secrets.
+//
+// [Traffic] adapts an hclog logger. Give it to a connection as its tap, and
+// every message is recorded at level Debug:
+//
+//	logger := hclog.New(&hclog.LoggerOptions{Level: hclog.Debug})
+//	options.Tap = logging.NewTraffic(logger, &logging.Options{Redact: []string{"pin"}})
+//
+// [Redactor] is the part that takes the secrets out, for use with any other
+// sink, and [Recorder] is such a sink: a file of JSON lines to look at later.
+//
+// # What is taken out
+//
+// Members of JSON objects, at any depth, whose name is one of these or was
+// added by [NewRedactor]: the value becomes "[redacted]", whatever its type.
+//
+//	authorization  proxyauthorization  apikey        xapikey      accesstoken
+//	refreshtoken   idtoken             token         password     passwd
+//	secret         clientsecret        cookie        setcookie    credential
+//	credentials    privatekey          sessionid     mcpsessionid
+//
+// Names are compared decoded, without regard to case, '_' and '-': api_key,
+// X-Api-Key and ap\u0069Key are all found. A name that merely contains one of
+// these, such as tokenCount, is not.
+//
+// In every string, wherever it stands, names of members included:
+//
+//   - the user-info of a URL: https://user:pass@host becomes
+//     https://[redacted]@host. What is user-info is decided by the grammar of
+//     URLs (RFC 3986), so https://host?mail=a@b stays. Where the part before a
+//     delimiter cannot be a host and port, as in https://user:pa/ss@host, it is
+//     taken for a password that should have been percent-encoded;
+//   - secret-named parameters in the query or fragment of a URL: ?api_key=x
+//     becomes ?api_key=[redacted]. Names are percent-decoded. URLs inside a
+//     parameter, with their separators encoded, are looked at too;
+//   - tokens after Bearer or Basic: "Bearer abc" becomes "Bearer [redacted]";
+//   - lines that begin like an HTTP header of credentials, as in "Cookie: a=b";
+//   - a string that is itself a JSON object or array is redacted like one,
+//     three levels deep.
+//
+// Other text is kept: a string "password=x" is not a URL, and a password in a
+// sentence cannot be told from any other word. Taking out secrets is a net, not
+// a wall; keep logs of traffic as private as the traffic.
+//
+// All other bytes stay as they are. A message that is not JSON is logged as
+// [Failed] and nothing else, since there is no telling where its secrets are.
+//
+// # Forged records
+//
+// Whatever a peer sends ends up in a quoted value, never in the message or the
+// key of a record, and characters that could start a new line or control a
+// terminal are escaped in both formats of hclog.
+package logging

@@ -1,0 +1,163 @@
+package logging
+
+// rules finds the secrets in a text. One walk over the bytes: most are of no
+// interest, the others start a rule, which answers where to go on.
+func (p *pass) rules(t []byte) {
+	f := finder{pass: p, t: t}
+	i := f.header(0)
+	if i == 0 {
+		i = f.form()
+	}
+	for i < len(t) {
+		c := t[i]
+		if !starts[c] {
+			i++
+			continue
+		}
+		switch c {
+		case '\n':
+			i = f.header(i + 1)
+		case 'b', 'B':
+			i = f.credentials(i)
+		case ':':
+			i = f.userInfo(i)
+		case '%':
+			switch v, _ := percent(t[i:]); v {
+			case ':':
+				i = f.userInfo(i)
+			case '?', '&', '#', ';':
+				i = f.parameter(i+3, v, true)
+			default:
+				i++
+			}
+		default: // ? & # ;
+			i = f.parameter(i+1, c, false)
+		}
+	}
+}
+
+// starts marks the bytes at which a rule may begin.
+var starts = [256]bool{'\n': true, 'b': true, 'B': true, ':': true, '%': true, '?': true, '&': true, '#': true, ';': true}
+
+// finder applies the rules to one text. Every rule takes the index where it may
+// begin and returns the index where the walk continues, which is never before
+// it; together they look at each byte a bounded number of times.
+type finder struct {
+	*pass
+	t []byte
+
+	searched, found int // last search of nextAt: from where, and where it ended
+}
+
+// ends tells which bytes end a word in running text: white space and controls.
+func ends(b byte) bool { return b <= ' ' || b == 0x7f }
+
+// quotes tells which bytes, besides [ends], cannot be part of a URL and mark
+// its end in HTML, Markdown or a quotation.
+func quotes(b byte) bool { return b == '"' || b == '<' || b == '>' || b == '`' }
+
+// foldPrefix reports whether t has the prefix, which is in lower case.
+func foldPrefix(t []byte, prefix string) bool {
+	if len(t) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		c := t[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != prefix[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// credentials is the rule for "Bearer" and "Basic", in any case and wherever
+// they stand, followed by a token.
+func (f *finder) credentials(i int) int {
+	lo, hi := credentials(f.t, i)
+	if hi < 0 {
+		return i + 1
+	}
+	f.add(lo, hi)
+	return hi
+}
+
+// credentials finds the token after "Bearer" or "Basic" at i. Without one, hi
+// is -1. What stands between is a blank, also as it is written in a query.
+func credentials(t []byte, i int) (lo, hi int) {
+	switch {
+	case foldPrefix(t[i:], "bearer"):
+		i += len("bearer")
+	case foldPrefix(t[i:], "basic"):
+		i += len("basic")
+	default:
+		return 0, -1
+	}
+	lo = i
+	for lo < len(t) {
+		if c := t[lo]; c == ' ' || c == '\t' || c == '+' {
+			lo++
+		} else if v, _ := percent(t[lo:]); v == ' ' || v == '\t' || v == '+' {
+			lo += 3
+		} else {
+			break
+		}
+	}
+	if lo == i {
+		return 0, -1
+	}
+	if lo < len(t) && (t[lo] == '"' || t[lo] == '\'') {
+		lo++
+	}
+	for hi = lo; hi < len(t) && !ends(t[hi]) && !quotes(t[hi]); hi++ {
+		if c := t[hi]; c == ',' || c == ';' || c == '&' || c == '\'' || c == '\\' {
+			break
+		}
+	}
+	if hi == lo {
+		return 0, -1
+	}
+	return lo, hi
+}
+
+// header is the rule for a line of an HTTP header, "Cookie: a=b": i is the
+// beginning of a line. The scheme of credentials stays.
+func (f *finder) header(i int) int {
+	t := f.t
+	name := i
+	for name < len(t) && (t[name] == ' ' || t[name] == '\t') {
+		name++
+	}
+	colon := name
+	for colon < len(t) && t[colon] != ':' {
+		c := t[colon]
+		if l := c | 0x20; (l < 'a' || l > 'z') && c != '-' && c != '_' {
+			return i
+		}
+		if colon++; colon-name > 2*longestName {
+			return i
+		}
+	}
+	if colon == len(t) {
+		return i
+	}
+	var buf [64]byte
+	if n, ok := appendNormal(buf[:0], t[name:colon], plainText, longestName); !ok || !headerNames[string(n)] {
+		return i
+	}
+	lo := colon + 1
+	for lo < len(t) && (t[lo] == ' ' || t[lo] == '\t') {
+		lo++
+	}
+	hi := lo
+	for hi < len(t) && t[hi] != '\n' && t[hi] != '\r' {
+		hi++
+	}
+	if token, end := credentials(t[:hi], lo); end >= 0 {
+		lo = token
+	}
+	f.add(lo, hi)
+	return hi
+}
