@@ -3,8 +3,6 @@ package jsonrpc2
 import (
 	"bytes"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 // Ids are kept as the text they came in and given back byte for byte. To find
@@ -152,81 +150,4 @@ func appendSum(dst, digits []byte, n int) []byte {
 		dst = append(dst[:start], dst[start+1:]...)
 	}
 	return dst
-}
-
-// maxEscaped is the number of bytes that one byte of a decoded string can take in
-// its JSON text.
-const maxEscaped = len(`\u0000`)
-
-// nameIs reports whether the contents of a JSON string, as written between its
-// quotes, mean want, which holds no backslash and no character beyond ASCII.
-func nameIs(raw []byte, want string) bool {
-	if string(raw) == want {
-		return true
-	}
-	if len(raw) <= len(want) || len(raw) > maxEscaped*len(want) || bytes.IndexByte(raw, '\\') < 0 {
-		return false
-	}
-	var buf [128]byte
-	return string(unquote(buf[:0], raw)) == want
-}
-
-// unquote appends the decoded contents of a JSON string to dst. raw is what
-// stands between the quotes and has been checked before. A lone surrogate becomes
-// U+FFFD.
-func unquote(dst, raw []byte) []byte {
-	return appendDecoded(dst, raw, false)
-}
-
-// appendDecoded is unquote with a choice: surrogates says that lone surrogates
-// keep their number, as three bytes that are not valid UTF-8.
-func appendDecoded(dst, raw []byte, surrogates bool) []byte {
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 || i+1 >= len(raw) {
-			return append(dst, raw...)
-		}
-		dst = append(dst, raw[:i]...)
-		c := raw[i+1]
-		raw = raw[i+2:]
-		switch c {
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		case 'u':
-			r := hex4(raw)
-			raw = raw[min(4, len(raw)):]
-			if utf16.IsSurrogate(r) {
-				low := rune(-1)
-				if len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' {
-					low = hex4(raw[2:])
-				}
-				if both := utf16.DecodeRune(r, low); both != utf8.RuneError {
-					r = both
-					raw = raw[6:]
-				} else if surrogates {
-					dst = append(dst, 0xE0|byte(r>>12), 0x80|byte(r>>6)&0x3F, 0x80|byte(r)&0x3F)
-					continue
-				}
-			}
-			dst = utf8.AppendRune(dst, r) // a surrogate gives U+FFFD
-		default:
-			dst = append(dst, c) // quote, backslash, slash
-		}
-	}
-}
-
-// hex4 returns the value of the four hexadecimal digits at the start of b.
-func hex4(b []byte) rune {
-	if len(b) < 4 {
-		return utf8.RuneError
-	}
-	return rune(hexValue[b[0]])<<12 | rune(hexValue[b[1]])<<8 | rune(hexValue[b[2]])<<4 | rune(hexValue[b[3]])
 }

@@ -1,10 +1,8 @@
 package jsonrpc2
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
-	"math/bits"
 )
 
 // This file is the grammar of JSON (RFC 8259) over a byte slice: where a value
@@ -121,27 +119,32 @@ func skipSpace(b []byte, i int) int {
 
 // skipColon skips what stands between the name of a member and its value.
 func skipColon(b []byte, i int) (int, fault) {
-	i = skipSpace(b, i)
-	if i >= len(b) {
-		return i, faultEnd
+	if i = skipSpace(b, i); i < len(b) && b[i] == ':' {
+		return skipSpace(b, i+1), faultNone
 	}
-	if b[i] != ':' {
-		return i, faultByte
+	return i, faultAt(b, i)
+}
+
+// faultAt is the fault of a text that has another byte, or none, than one of
+// those that may stand at i.
+func faultAt(b []byte, i int) fault {
+	if i < len(b) {
+		return faultByte
 	}
-	return skipSpace(b, i+1), faultNone
+	return faultEnd
 }
 
 // skipName skips the name of a member and its colon.
 func skipName(b []byte, i int) (int, fault) {
-	if i >= len(b) {
-		return i, faultEnd
-	}
-	if b[i] != '"' {
-		return i, faultByte
+	if i >= len(b) || b[i] != '"' {
+		return i, faultAt(b, i)
 	}
 	i, _, f := skipString(b, i+1)
 	if f != faultNone {
 		return i, f
+	}
+	if i < len(b)-1 && b[i] == ':' && b[i+1] > ' ' {
+		return i + 1, faultNone // no space, as most write it
 	}
 	return skipColon(b, i)
 }
@@ -298,119 +301,4 @@ func skipDigits(b []byte, i int) int {
 		i++
 	}
 	return i
-}
-
-// Words of eight equal bytes, for the search below.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
-// skipString skips a string of which the opening quote is behind i already, and
-// reports whether it holds a backslash.
-func skipString(b []byte, i int) (end int, escaped bool, f fault) {
-	for {
-		// Eight bytes at a time until one of them is a quote, a backslash, a control
-		// character or not ASCII. In each byte of the three operands of | the high bit
-		// says so: x^2 is below 0x21 only for the quote and the control characters,
-		// and x^'\\' below 1 only for the backslash. A borrow can set a wrong bit only
-		// above a right one, and the lowest bit is the one that counts.
-		for i <= len(b)-8 {
-			x := binary.LittleEndian.Uint64(b[i:])
-			hit := (((x ^ ones*0x02) - ones*0x21) | ((x ^ ones*'\\') - ones) | x) & highs
-			if hit != 0 {
-				i += bits.TrailingZeros64(hit) >> 3
-				break
-			}
-			i += 8
-		}
-		if i >= len(b) {
-			return i, escaped, faultEnd
-		}
-		switch c := b[i]; {
-		case c == '"':
-			return i + 1, escaped, faultNone
-		case c == '\\':
-			escaped = true
-			n := escapeLen(b[i:])
-			if n == 0 {
-				return i, escaped, faultEscape
-			}
-			i += n
-		case c < ' ':
-			return i, escaped, faultControl
-		case c < 0x80:
-			i++ // among the last seven bytes
-		default:
-			if i, f = skipRunes(b, i); f != faultNone {
-				return i, escaped, f
-			}
-		}
-	}
-}
-
-// escapeLen returns the length of the escape at the start of b, 0 if it is none.
-// Surrogates need no partner: a lone one is legal text (RFC 8259 section 8.2).
-func escapeLen(b []byte) int {
-	if len(b) < 2 {
-		return 0
-	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if len(b) >= 6 && (hexValue[b[2]]|hexValue[b[3]]|hexValue[b[4]]|hexValue[b[5]])&0xF0 == 0 {
-			return 6
-		}
-	}
-	return 0
-}
-
-// hexValue holds the value of each hexadecimal digit, 0xFF for other bytes.
-var hexValue = func() (t [256]byte) {
-	for c := range t {
-		t[c] = 0xFF
-	}
-	for v, c := range []byte("0123456789abcdef") {
-		t[c] = byte(v)
-	}
-	for v, c := range []byte("ABCDEF") {
-		t[c] = byte(v + 10)
-	}
-	return t
-}()
-
-// skipRunes skips characters beyond ASCII by the table of well-formed UTF-8
-// sequences (Unicode 3.9, table 3-7): no overlong form, no surrogate, nothing
-// above U+10FFFF.
-func skipRunes(b []byte, i int) (int, fault) {
-	for i < len(b) {
-		rest := b[i:]
-		switch c := rest[0]; {
-		case c < 0x80:
-			return i, faultNone
-		case c < 0xC2:
-			return i, faultUTF8
-		case c < 0xE0:
-			if len(rest) < 2 || rest[1]&0xC0 != 0x80 {
-				return i, faultUTF8
-			}
-			i += 2
-		case c < 0xF0:
-			if len(rest) < 3 || rest[1]&0xC0 != 0x80 || rest[2]&0xC0 != 0x80 ||
-				c == 0xE0 && rest[1] < 0xA0 || c == 0xED && rest[1] >= 0xA0 {
-				return i, faultUTF8
-			}
-			i += 3
-		case c < 0xF5:
-			if len(rest) < 4 || rest[1]&0xC0 != 0x80 || rest[2]&0xC0 != 0x80 || rest[3]&0xC0 != 0x80 ||
-				c == 0xF0 && rest[1] < 0x90 || c == 0xF4 && rest[1] >= 0x90 {
-				return i, faultUTF8
-			}
-			i += 4
-		default:
-			return i, faultUTF8
-		}
-	}
-	return i, faultNone
 }

@@ -183,32 +183,6 @@ func TestGrammar(t *testing.T) {
 	}
 }
 
-// TestStringAlignment puts each kind of special byte at each place of strings
-// around the eight bytes that are looked at together.
-func TestStringAlignment(t *testing.T) {
-	specials := []string{"", `\"`, `\\`, `\u0041`, "\u00e9", "\u6e2c", "\U0001F600", "\x7f", "!", "#", "[", "]", "\x1f", "\x00", "\xff", "\xc3", `\`, `"`, "\x80", "\xa2", "\xdc"}
-	for length := range 20 {
-		for at := range length + 1 {
-			for _, s := range specials {
-				for _, fill := range []string{"a", "\x20", "\u00e9", "~"} {
-					text := `"` + strings.Repeat(fill, at) + s + strings.Repeat(fill, length-at) + `"`
-					want := json.Valid([]byte(text)) && utf8.ValidString(text)
-					if got := validValue([]byte(text), 0); got != want {
-						t.Errorf("validValue(%q) = %v, want %v", text, got, want)
-					}
-					if !want {
-						continue
-					}
-					end, escaped, _ := skipString([]byte(text+`"x`), 1)
-					if end != len(text) || escaped != strings.Contains(text, `\`) {
-						t.Errorf("skipString(%q) = %d, %v", text, end, escaped)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestDepth(t *testing.T) {
 	nest := func(open, inside, end string, n int) string {
 		return strings.Repeat(open, n) + inside + strings.Repeat(end, n)
