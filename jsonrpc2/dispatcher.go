@@ -1,0 +1,153 @@
+package jsonrpc2
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Dispatcher answers payloads: bytes in, bytes out. It has no connection, keeps nothing between payloads and starts no goroutine for a single
+// message, so it serves any transport that pairs a request with a response, HTTP for one. It is safe for concurrent use.
+//
+// Of [Options] it uses Codec, Cancel (a cancellation reaches the requests of its own batch), Report, Admit, AdmitBatch, Capture, Observe, MaxBatch,
+// MaxFrame, MaxDepth and MaxRunning (of one batch).
+type Dispatcher struct {
+	mux *Mux
+	c   *config
+}
+
+// NewDispatcher returns a Dispatcher for the handlers of m. A nil m has none; a nil o is the zero Options.
+func NewDispatcher(m *Mux, o *Options) *Dispatcher {
+	if m == nil {
+		m = NewMux()
+	}
+	return &Dispatcher{mux: m, c: o.config()}
+}
+
+// Mux returns the handlers.
+func (d *Dispatcher) Mux() *Mux { return d.mux }
+
+// MaxBatch returns how many entries a batch may have; 0 if batches are refused.
+func (d *Dispatcher) MaxBatch() int { return max(d.c.MaxBatch, 0) }
+
+// Handle answers one payload, a message or a batch (JSON-RPC 2.0 sections 4 to 6), and returns nil when no answer is owed. It returns when all
+// handlers have returned. The entries of a batch are taken in order: a notification is handled before what follows it, requests run side by side;
+// their answers stand in the order of the requests. payload must not change while Handle runs, nor afterwards if a handler keeps its params.
+func (d *Dispatcher) Handle(ctx context.Context, payload []byte) []byte {
+	var e envelope
+	if len(payload) > d.c.MaxFrame {
+		m := tooLarge(d.c.MaxFrame)
+		return refusal(nullID, &Error{Code: m.Code, Message: m.Reason})
+	}
+	batch, err := scanMessage(payload, d.c.MaxDepth, &e)
+	if err != nil {
+		d.c.report(ctx, nil, &UnitError{Reason: err.Error()})
+		return refusal(nullID, ErrParse)
+	}
+	if batch {
+		return d.handleBatch(ctx, payload, e.entries)
+	}
+	switch e.kind {
+	case kindResponse:
+		d.c.report(ctx, nil, errStrayResponse)
+		return nil
+	case kindInvalid:
+		d.c.report(ctx, nil, &UnitError{Reason: e.bad})
+		return refusal(orNull(e.id), ErrInvalidRequest)
+	}
+	return d.one(ctx, d.request(&e), nil)
+}
+
+func orNull(id []byte) []byte {
+	if id == nil {
+		return nullID
+	}
+	return id
+}
+
+// refusal is a response made of an error of ours.
+func refusal(id []byte, err *Error) []byte {
+	o := fixedOutcome(err)
+	return o.appendResponse(nil, id)
+}
+
+func (d *Dispatcher) request(e *envelope) *Request {
+	r := &Request{id: e.id, params: e.params, codec: d.c.codec}
+	r.Method = methodName(e)
+	return r
+}
+
+func methodName(e *envelope) string {
+	if e.methodEscaped {
+		return string(unquote(nil, e.method))
+	}
+	return string(e.method)
+}
+
+// one answers a single request or notification. scope is of the batch it stands in.
+func (d *Dispatcher) one(ctx context.Context, r *Request, scope *scope) []byte {
+	route, refused := d.admit(ctx, r, scope)
+	switch {
+	case refused != nil && !r.IsNotification():
+		o := fixedOutcome(refused)
+		return o.appendResponse(nil, r.id)
+	case route == nil:
+		return nil
+	}
+	o := d.run(ctx, r, route)
+	if o.member == nil {
+		return nil
+	}
+	defer o.free()
+	return o.appendResponse(make([]byte, 0, o.responseLen(r.id)), r.id)
+}
+
+// admit finds the handler of a message, or the error that refuses it; neither for a notification that nobody wants.
+func (d *Dispatcher) admit(ctx context.Context, r *Request, scope *scope) (*route, *Error) {
+	if d.c.Admit != nil {
+		if err := d.c.guard(func() error { return d.c.Admit(ctx, r) }); err != nil {
+			return nil, d.c.refusalOf(ctx, r, err)
+		}
+	}
+	if r.IsNotification() {
+		if conv, ok := d.c.Cancel.LookupString(r.Method); ok {
+			scope.cancel(conv, r.params)
+			return nil, nil
+		}
+	}
+	route := d.mux.route([]byte(r.Method), !r.IsNotification())
+	if route == nil && !r.IsNotification() {
+		return nil, ErrMethodNotFound
+	}
+	return route, nil
+}
+
+// run calls a handler and encodes its answer. The outcome is empty if none is owed.
+func (d *Dispatcher) run(ctx context.Context, r *Request, route *route) (o outcome) {
+	ctx = d.c.capture(context.WithValue(ctx, requestKey{}, r), r)
+	start := time.Now()
+	v, err := run(route.h, ctx, r)
+	switch q, _ := ctx.Value(scopedKey{}).(*scoped); {
+	case r.IsNotification():
+		if err != nil {
+			d.c.report(ctx, r, err)
+		}
+	case q != nil:
+		o = d.c.settle(ctx, r, q.conv.Load(), v, err)
+	default:
+		o = d.c.settle(ctx, r, nil, v, err)
+	}
+	if d.c.Observe != nil {
+		d.c.observe(Event{Method: route.method, Notification: r.IsNotification(), Run: time.Since(start), In: len(r.params), Out: len(o.body), Code: o.code})
+	}
+	return o
+}
+
+// refusalOf is the error a hook refuses a message with: its own if it is an *Error, else an Internal error, and then it is reported.
+func (c *config) refusalOf(ctx context.Context, r *Request, err error) *Error {
+	if e, ok := errors.AsType[*Error](err); ok && e != nil && (e.Data == nil || validValue(e.Data, c.MaxDepth)) {
+		return e
+	}
+	c.report(ctx, r, err)
+	return ErrInternal
+}

@@ -1,0 +1,199 @@
+package jsonrpc2
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// writer gathers messages and writes them in as few writes as do not keep the peer waiting. Whoever flushes first writes for all: others append
+// and go on. The bytes of one message are always together.
+type writer struct {
+	t      Transport
+	stream *stream // t, when it is one of ours: messages are framed as they are appended
+	max    int     // MaxUnsent
+	fail   func(error)
+	drain  func() // called, without the lock, when full ends
+
+	full atomic.Bool // more than max bytes wait: append blocks
+
+	mu      sync.Mutex
+	buf     []byte // framed for a stream, else messages with their ends
+	ends    []int
+	spare   []byte
+	busy    bool          // somebody is in flush's loop
+	writing int           // bytes in the write under way; 0: none
+	since   time.Time     // when it began
+	room    chan struct{} // closed when full ends; nil: nobody waits
+	quiet   chan struct{} // closed when busy ends; nil: nobody waits
+	err     error         // why nothing more is written
+}
+
+const (
+	flushSize = 64 << 10 // at so many bytes a burst is written, whatever the lot
+	spareSize = 1 << 20  // a larger buffer is left to the garbage collector
+)
+
+// append adds one message, given as parts, waiting for room first if wait is not nil. held is how many bytes wait now.
+func (w *writer) append(wait context.Context, parts ...[]byte) (held int, err error) {
+	w.mu.Lock()
+	for wait != nil && w.err == nil && w.full.Load() {
+		if w.room == nil {
+			w.room = make(chan struct{})
+		}
+		room := w.room
+		w.mu.Unlock()
+		w.flush()
+		select {
+		case <-room:
+		case <-wait.Done():
+			return 0, context.Cause(wait)
+		}
+		w.mu.Lock()
+	}
+	if w.err != nil {
+		w.mu.Unlock()
+		return 0, w.err
+	}
+	n := 0
+	for _, p := range parts {
+		n += len(p)
+	}
+	if w.stream != nil {
+		w.buf = w.stream.appendOpen(w.buf, n)
+	}
+	for _, p := range parts {
+		w.buf = append(w.buf, p...)
+	}
+	if w.stream != nil {
+		w.buf = w.stream.appendEnd(w.buf)
+	} else {
+		w.ends = append(w.ends, len(w.buf))
+	}
+	held = len(w.buf)
+	if held+w.writing > w.max {
+		w.full.Store(true)
+	}
+	w.mu.Unlock()
+	return held, nil
+}
+
+// appendResponse is append for an answer, without copying it together first.
+func (w *writer) appendResponse(wait context.Context, id []byte, o *outcome) (held int, err error) {
+	return w.append(wait, openObject, id, o.member, o.body, closeObject)
+}
+
+// flush writes what waits, unless another goroutine is at it: that one will write ours too.
+func (w *writer) flush() {
+	w.mu.Lock()
+	if w.busy || len(w.buf) == 0 || w.err != nil {
+		w.mu.Unlock()
+		return
+	}
+	w.busy = true
+	for len(w.buf) > 0 && w.err == nil {
+		b, ends := w.buf, w.ends
+		w.buf, w.ends, w.spare = w.spare[:0], nil, nil
+		w.writing, w.since = len(b), time.Now()
+		w.mu.Unlock()
+
+		err := w.write(b, ends)
+
+		w.mu.Lock()
+		w.writing = 0
+		if cap(b) <= spareSize {
+			w.spare = b
+		}
+		if err != nil && w.err == nil {
+			w.err = err
+		}
+		if w.full.Load() && (len(w.buf) <= w.max || w.err != nil) {
+			w.makeRoom()
+		}
+	}
+	w.busy = false
+	if w.quiet != nil {
+		close(w.quiet)
+		w.quiet = nil
+	}
+	err := w.err
+	w.mu.Unlock()
+	if err != nil {
+		w.fail(err)
+	}
+}
+
+// makeRoom ends full. The lock is held, and given up for a moment.
+func (w *writer) makeRoom() {
+	w.full.Store(false)
+	if w.room != nil {
+		close(w.room)
+		w.room = nil
+	}
+	w.mu.Unlock()
+	w.drain()
+	w.mu.Lock()
+}
+
+func (w *writer) write(b []byte, ends []int) error {
+	if w.stream != nil {
+		return w.stream.writeRaw(b)
+	}
+	frames := make([][]byte, len(ends))
+	start := 0
+	for i, end := range ends {
+		frames[i] = b[start:end]
+		start = end
+	}
+	return w.t.Write(frames...)
+}
+
+// stop makes all further appends fail with err, and wakes who waits.
+func (w *writer) stop(err error) {
+	w.mu.Lock()
+	if w.err == nil {
+		w.err = err
+	}
+	w.makeRoom()
+	w.mu.Unlock()
+}
+
+// stalled reports for how long the write under way has taken.
+func (w *writer) stalled(now time.Time) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.writing == 0 {
+		return 0
+	}
+	return now.Sub(w.since)
+}
+
+// size returns how many bytes wait to be written.
+func (w *writer) size() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.buf)
+}
+
+// busyNow reports whether somebody is writing.
+func (w *writer) busyNow() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.busy
+}
+
+// settled waits until nobody is writing.
+func (w *writer) settled() {
+	w.mu.Lock()
+	for w.busy {
+		if w.quiet == nil {
+			w.quiet = make(chan struct{})
+		}
+		quiet := w.quiet
+		w.mu.Unlock()
+		<-quiet
+		w.mu.Lock()
+	}
+	w.mu.Unlock()
+}
