@@ -1,0 +1,179 @@
+package mcp
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+)
+
+// input decodes and validates the arguments of a typed tool.
+type input struct {
+	schema *schema
+	flat   []flatField // nil: not a flat struct
+	need   uint64      // bits of flat that must be there
+}
+
+// flatField is a field that decodes without help: string, bool, integer or float.
+type flatField struct {
+	name  string
+	index int
+	kind  reflect.Kind
+}
+
+func newInput(t reflect.Type, given any) (in input, err error) {
+	if given != nil {
+		in.schema, err = givenSchema(given)
+	} else if t == reflect.TypeFor[any]() || t == reflect.TypeFor[json.RawMessage]() {
+		in.schema, err = givenSchema(emptyObjectSchema)
+	} else {
+		in.schema, err = inferSchema(t)
+	}
+	if err != nil {
+		return in, err
+	}
+	if in.schema.source.Type != "object" {
+		return in, errNotObject
+	}
+	if given == nil {
+		in.flat, in.need = flatten(t, in.schema)
+	}
+	return in, nil
+}
+
+// decode fills v, a pointer to an In, from arguments that are valid JSON; nil is {}.
+func (in *input) decode(raw []byte, v any) error {
+	if len(raw) == 0 {
+		raw = emptyResult
+	}
+	if in.flat != nil {
+		p := reflect.ValueOf(v).Elem()
+		if in.decodeFlat(raw, p) {
+			return nil
+		}
+		p.SetZero()
+	}
+	if err := in.schema.validate(raw); err != nil {
+		return err
+	}
+	if err := jsonrpc2.DefaultCodec.Unmarshal(raw, v); err != nil {
+		// The schema is satisfied and the Go type is not: a number that does not fit, a type that decodes itself.
+		return errors.New(strings.TrimPrefix(err.Error(), ": "))
+	}
+	return nil
+}
+
+// flatten returns the fields of a struct that has only simple ones and a schema that asks for no more than their types; nil for any other.
+func flatten(t reflect.Type, s *schema) (fields []flatField, need uint64) {
+	if t.Kind() != reflect.Struct || s.fast == nil || len(s.fast.props) > maxProperties || implementsDecoding(t) {
+		return nil, 0
+	}
+	fields = make([]flatField, 0, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag, ok := f.Tag.Lookup("json")
+		if tag == "-" || !f.IsExported() && !f.Anonymous {
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if !ok || name == "" {
+			name = f.Name
+		}
+		if f.Anonymous || strings.Contains(options, "string") || implementsDecoding(f.Type) {
+			return nil, 0
+		}
+		switch k := f.Type.Kind(); k {
+		case reflect.String, reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+			reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
+			p := s.fast.find([]byte(name))
+			if p < 0 || s.fast.props[p].node.enum != nil {
+				return nil, 0
+			}
+			if s.fast.required>>p&1 != 0 {
+				need |= 1 << len(fields)
+			}
+			fields = append(fields, flatField{name, i, k})
+		default:
+			return nil, 0
+		}
+	}
+	if len(fields) != len(s.fast.props) {
+		return nil, 0
+	}
+	return fields, need
+}
+
+func implementsDecoding(t reflect.Type) bool {
+	p := reflect.PointerTo(t)
+	return p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]())
+}
+
+// decodeFlat decodes and validates in one pass. It gives up, false, at whatever it is not sure of, and may have set fields by then.
+func (in *input) decodeFlat(raw []byte, v reflect.Value) bool {
+	var seen uint64
+	o := object{b: raw}
+	for {
+		name, value, ok := o.next()
+		if !ok {
+			break
+		}
+		i := 0
+		for i < len(in.flat) && in.flat[i].name != string(name) {
+			i++
+		}
+		if i == len(in.flat) || seen>>i&1 != 0 {
+			return false
+		}
+		seen |= 1 << i
+		if !in.flat[i].set(v, value) {
+			return false
+		}
+	}
+	return isObject(raw) && seen&in.need == in.need
+}
+
+func (f *flatField) set(v reflect.Value, raw []byte) bool {
+	if len(raw) == 0 {
+		return false
+	}
+	field := v.Field(f.index)
+	switch f.kind {
+	case reflect.String:
+		if raw[0] != '"' || len(raw) < 2 {
+			return false
+		}
+		field.SetString(unquoted(raw[1 : len(raw)-1]))
+	case reflect.Bool:
+		if raw[0] != 't' && raw[0] != 'f' {
+			return false
+		}
+		field.SetBool(raw[0] == 't')
+	case reflect.Float32, reflect.Float64:
+		if raw[0] != '-' && (raw[0] < '0' || raw[0] > '9') {
+			return false
+		}
+		n, err := strconv.ParseFloat(string(raw), 64)
+		if err != nil || f.kind == reflect.Float32 && math.Abs(n) > math.MaxFloat32 {
+			return false
+		}
+		field.SetFloat(n)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		n, err := strconv.ParseUint(string(raw), 10, 64)
+		if err != nil || field.OverflowUint(n) || raw[0] == '+' {
+			return false
+		}
+		field.SetUint(n)
+	default:
+		n, err := strconv.ParseInt(string(raw), 10, 64)
+		if err != nil || field.OverflowInt(n) || raw[0] == '+' {
+			return false
+		}
+		field.SetInt(n)
+	}
+	return true
+}

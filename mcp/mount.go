@@ -1,0 +1,127 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+)
+
+// Cancel is how MCP cancels a request (MCP cancellation): by notifications/cancelled with the requestId, no answer to what was cancelled, and
+// never for initialize.
+var Cancel = cancel.Convention{
+	Method: "notifications/cancelled",
+	Param:  "requestId",
+	Reason: "reason",
+	Silent: true,
+	Exempt: []string{"initialize"},
+}
+
+// Protocol returns "mcp".
+func (s *Server) Protocol() string { return "mcp" }
+
+// Framing returns the framing of MCP over stdio: one message a line.
+func (s *Server) Framing() jsonrpc2.Framing { return jsonrpc2.Lines }
+
+// Conventions returns [Cancel].
+func (s *Server) Conventions() []cancel.Convention { return []cancel.Convention{Cancel} }
+
+// Mount prepares one connection: it makes a new [Session] and sets in o what that needs, calling what was set there before as well. The Mux is
+// shared by all connections of the Server. The session adds to Handle what MCP asks of a connection: initialize first, once, and nothing but
+// ping before it; batches only in the revision that has them; cancellation, progress, logging.
+func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
+	s.once.Do(s.build)
+	if s.invalid != nil {
+		return nil, s.invalid
+	}
+	ses := &Session{server: s}
+	ses.level.Store(int32(LevelWarning))
+
+	o.Codec = newCodec(o.Codec)
+	o.MaxBatch = s.maxBatch()
+	switch {
+	case o.Cancel == nil:
+		o.Cancel = cancel.NewRegistry(Cancel)
+	default:
+		if _, known := o.Cancel.LookupString(Cancel.Method); !known {
+			o.Cancel = o.Cancel.Clone()
+			o.Cancel.Add(Cancel)
+		}
+	}
+	admit, admitAll, capture, report, onClose := o.Admit, o.AdmitBatch, o.Capture, o.Report, o.OnClose
+	o.Admit = func(ctx context.Context, r *jsonrpc2.Request) error {
+		if admit != nil {
+			if err := admit(ctx, r); err != nil {
+				return err
+			}
+		}
+		return ses.admit(ctx, r)
+	}
+	o.AdmitBatch = func(ctx context.Context, batch []*jsonrpc2.Request) error {
+		if admitAll != nil {
+			if err := admitAll(ctx, batch); err != nil {
+				return err
+			}
+		}
+		return ses.admitBatch(ctx, batch)
+	}
+	o.Capture = func(ctx context.Context, r *jsonrpc2.Request) context.Context {
+		if capture != nil {
+			ctx = capture(ctx, r)
+		}
+		return &call{Context: ctx, session: ses}
+	}
+	if s.Reporter != nil {
+		o.Report = func(ctx context.Context, r *jsonrpc2.Request, err error) {
+			s.Reporter(ctx, r, err)
+			if report != nil {
+				report(ctx, r, err)
+			}
+		}
+	}
+	o.OnClose = func(c *jsonrpc2.Conn, err error) {
+		ses.end()
+		if onClose != nil {
+			onClose(c, err)
+		}
+	}
+	return s.mux, nil
+}
+
+// admit is the lifecycle. It sees the messages in the order they came, before anything of them runs.
+func (ses *Session) admit(ctx context.Context, r *jsonrpc2.Request) error {
+	if err := admitID(ctx, r); err != nil || ses.open.Load() {
+		return err // a second initialize is refused by its handler
+	}
+	switch {
+	case r.IsNotification():
+		if ses.asked.Load() == 0 {
+			return errNotInitialized // drops it
+		}
+	case r.Method == "initialize":
+		// What follows is let through and waits; it is refused after all if this initialize fails.
+		if rev, err := demanded(peek(r)); err == nil {
+			ses.asking.Store(uint32(rev))
+		}
+		ses.asked.Add(1)
+	case r.Method == "ping", ses.asked.Load() > 0:
+	case ses.server.requests[r.Method]:
+		return errNotInitialized
+		// An unknown method is "Method not found", so that a client of a later revision knows what it has found.
+	}
+	return nil
+}
+
+func (ses *Session) admitBatch(ctx context.Context, batch []*jsonrpc2.Request) error {
+	if err := admitBatch(ctx, batch); err != nil {
+		return err
+	}
+	rev := revision(ses.asking.Load())
+	if t := ses.terms.Load(); t != nil {
+		rev = t.revision
+	}
+	if !rev.batches() {
+		return errNoBatches
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+)
+
+const (
+	// DefaultBatch is the number of entries a batch may have where Server.Batch is 0.
+	DefaultBatch = 100
+	// NoBatch as Server.Batch refuses every batch.
+	NoBatch = jsonrpc2.NoBatch
+)
+
+// Server is an MCP server: fill in the functions, and each brings its feature and its capability. It keeps no state of its clients, so one
+// Server serves all of them at once: through [Server.Handle], where the transport is yours, or as a front end whose sessions [Server.Mount]
+// makes, one for each connection.
+//
+// Every function gets the context of its call first; it is cancelled when the client cancels the request or goes away. Functions are called by
+// many goroutines at once. A *[jsonrpc2.Error] they return goes to the client as it is; any other error, and a panic, is "Internal error" to the
+// client and goes to the Reporter.
+//
+// The fields must not be changed once the Server is in use, and it must not be copied.
+type Server struct {
+	// Name and Version are sent as serverInfo, Instructions, if any, to the client's model.
+	Name, Version, Instructions string
+	// Title, Description, WebsiteURL and Icons are sent as serverInfo too, to clients whose revision knows them.
+	Title, Description, WebsiteURL string
+	Icons                          []Icon
+
+	// Lister returns the tools. Nil: there are none.
+	Lister func(ctx context.Context) ([]Tool, error)
+	// Caller runs a tool and returns the result, usually a *[CallToolResult] or a [TextResult]; it is sent unchanged whatever it is. A call
+	// that cannot be routed is an error, see [UnknownTool]; a tool that ran and failed is a result with IsError, which the model can read.
+	// Nil: every tool is unknown.
+	Caller func(ctx context.Context, name string, arguments Arguments) (any, error)
+
+	// Resources returns the resources and Reader the contents of one, usually a []ResourceContents; for a URI that names nothing see
+	// [ResourceNotFound]. Only both together turn the feature on. Templates returns the templates and is optional.
+	Resources func(ctx context.Context) ([]Resource, error)
+	Templates func(ctx context.Context) ([]Template, error)
+	Reader    func(ctx context.Context, uri string) (any, error)
+
+	// Prompts returns the prompts and Prompter builds one, usually a *[PromptResult], sent unchanged whatever it is. Only both together turn
+	// the feature on.
+	Prompts  func(ctx context.Context) ([]Prompt, error)
+	Prompter func(ctx context.Context, name string, arguments Arguments) (any, error)
+
+	// Completer suggests values for an argument of a prompt or a template. For one that does not exist it returns [InvalidParams].
+	Completer func(ctx context.Context, r CompleteRequest) (*Completion, error)
+
+	// Initializer is told the revision that was agreed and the raw params of initialize ({} if there were none), to store what it needs where
+	// the context leads. If it fails there is no session.
+	Initializer func(ctx context.Context, revision string, params Arguments) error
+	// Reporter is told every unexpected error, with the request it belongs to, or nil. A panic in it is dropped.
+	Reporter func(ctx context.Context, r *jsonrpc2.Request, err error)
+
+	// Logging lets hosted sessions carry [Session.Log] to clients.
+	Logging bool
+	// ListChanged says that lists change while sessions live, and that [Server.Changed] will be called.
+	ListChanged bool
+
+	// Batch is the number of entries a batch may have: 0 is [DefaultBatch], [NoBatch] refuses all. Anything below is refused by Mount and
+	// Handle. Hosted sessions take batches only in revision 2025-03-26, the one that has them.
+	Batch int
+
+	// Extend adds methods of your own. It is called once, before the first message.
+	Extend func(*jsonrpc2.Mux)
+
+	once       sync.Once
+	mux        *jsonrpc2.Mux
+	requests   map[string]bool // methods of mux that are requests
+	dispatcher *jsonrpc2.Dispatcher
+	invalid    error
+
+	mu       sync.Mutex
+	sessions map[*Session]struct{}
+}
+
+// Handle answers one payload, a message or a batch, and returns nil when nothing is owed; an HTTP transport then answers 202. It keeps no
+// lifecycle: any method may come first, and initialize again. What belongs to the call travels in ctx, see [WithCaller]. A batch that carries
+// initialize is refused whole. Handle may be called by many goroutines at once.
+func (s *Server) Handle(ctx context.Context, payload []byte) []byte {
+	d := s.Dispatcher()
+	if d == nil {
+		if s.Reporter != nil {
+			func() {
+				defer func() { _ = recover() }()
+				s.Reporter(ctx, nil, s.invalid)
+			}()
+		}
+		out := append([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":`), appendString(nil, s.invalid.Error())...)
+		return append(out, "}}"...)
+	}
+	return d.Handle(ctx, payload)
+}
+
+// Dispatcher returns what Handle answers with, for reading: [jsonrpc2.Dispatcher.MaxBatch] is the batch limit, its Mux has the methods. It is nil
+// if Batch is below [NoBatch].
+func (s *Server) Dispatcher() *jsonrpc2.Dispatcher {
+	s.once.Do(s.build)
+	return s.dispatcher
+}
+
+func (s *Server) build() {
+	if s.Batch < NoBatch {
+		s.invalid = batchError(s.Batch)
+		return
+	}
+	s.mux = jsonrpc2.NewMux()
+	s.register(s.mux)
+	if s.Extend != nil {
+		s.Extend(s.mux)
+	}
+	requests, _ := s.mux.Methods()
+	s.requests = make(map[string]bool, len(requests))
+	for _, m := range requests {
+		s.requests[m] = true
+	}
+	s.dispatcher = jsonrpc2.NewDispatcher(s.mux, &jsonrpc2.Options{
+		Codec:      newCodec(nil),
+		MaxBatch:   s.maxBatch(),
+		Report:     s.Reporter,
+		Admit:      admitID,
+		AdmitBatch: admitBatch,
+	})
+}
+
+func (s *Server) maxBatch() int {
+	if s.Batch == 0 {
+		return DefaultBatch
+	}
+	return s.Batch
+}
+
+func (s *Server) hasResources() bool { return s.Resources != nil && s.Reader != nil }
+func (s *Server) hasPrompts() bool   { return s.Prompts != nil && s.Prompter != nil }
+
+// admitID refuses what MCP forbids and JSON-RPC allows: the id null (base protocol, requests).
+func admitID(_ context.Context, r *jsonrpc2.Request) error {
+	if id, ok := r.ID(); ok && id.IsNull() {
+		return errNullID
+	}
+	return nil
+}
+
+// admitBatch refuses a batch that carries initialize, at any place and in any form (MCP 2025-03-26 lifecycle).
+func admitBatch(_ context.Context, batch []*jsonrpc2.Request) error {
+	for _, r := range batch {
+		if r.Method == "initialize" {
+			return errCarriesInitialize
+		}
+	}
+	return nil
+}
