@@ -1,0 +1,169 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tandem-rpc/tandem/logging"
+)
+
+// Exit codes of [Config.Run] that do not come from a session.
+const (
+	ExitFailure = 1   // could not serve, or the session ended with an error
+	ExitUsage   = 2   // the command line is wrong
+	ExitSignal  = 128 // plus the number of the signal: it came twice, or what ran did not end in time
+)
+
+const dialTimeout = 10 * time.Second
+
+// Main is a whole program: it serves the front ends as the command line says, and does not return. See [Config] for the flags and
+// [Config.Run] for what is logged, signals, and exit codes. A program with flags of its own calls these two itself.
+func Main(fes ...FrontEnd) { new(Runtime).Main(fes...) }
+
+// Main is the function [Main] with the settings of this Runtime.
+func (rt *Runtime) Main(fes ...FrontEnd) {
+	fs := flag.NewFlagSet(program(), flag.ContinueOnError)
+	var c Config
+	c.Register(fs)
+	switch err := fs.Parse(os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(0)
+	case err != nil:
+		os.Exit(ExitUsage) // Parse has said what and how
+	case fs.NArg() > 0:
+		fmt.Fprintf(os.Stderr, "%s: unexpected argument %q\n", program(), fs.Arg(0))
+		os.Exit(ExitUsage)
+	}
+	os.Exit(c.Run(context.Background(), rt, fes...))
+}
+
+// Run serves the front ends on rt until the session, or with Listen all serving, has ended, and returns the code to exit with.
+//
+// Standard error gets one line for an error that ends the program, the log, and with Stats the table; rt.Logger and rt.Metrics are made where
+// they are nil. A standard error that nobody reads loses records and holds nothing up.
+//
+// The first SIGINT or SIGTERM shuts rt down: handlers that run may finish within five seconds, and the code is 0 when they do. The second one,
+// or the end of the five seconds, ends the program at once with 128 and the number of the signal. Without a signal the code is the front end's,
+// see [Exiter], or [ExitFailure] where serving could not begin, or [ExitUsage] for settings that [Config.Check] refuses.
+//
+// When the process named by ParentID has ended, or was never there, handlers are cancelled, one line says so, and the code is at least
+// ExitFailure. A handler that goes on although its context has ended does not keep the program: a second or two after everybody else is through
+// it exits with ExitFailure. That, and the signals, are why Run belongs in a main function; [Runtime] is for everything else.
+func (c *Config) Run(ctx context.Context, rt *Runtime, fes ...FrontEnd) int {
+	defer catchPipe()()
+	p := &run{config: c, rt: rt, stderr: &patient{w: os.Stderr}}
+	defer p.stderr.flush()
+	if err := c.Check(); err != nil {
+		p.complain(err)
+		return ExitUsage
+	}
+	if rt.Logger == nil {
+		rt.Logger = hclog.New(&hclog.LoggerOptions{
+			Name: program(), Level: hclog.LevelFromString(c.LogLevel), Output: p.stderr, JSONFormat: c.LogJSON,
+		})
+	}
+	if rt.Metrics == nil && c.Stats {
+		rt.Metrics = new(Metrics)
+	}
+	return p.serve(ctx, fes)
+}
+
+// run is one Config.Run.
+type run struct {
+	config *Config
+	rt     *Runtime
+	stderr *patient
+}
+
+func (p *run) serve(ctx context.Context, fes []FrontEnd) int {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	signals, release := p.handleSignals()
+	defer release()
+	if pid := p.config.ParentID; pid > 0 {
+		go p.watchParent(ctx, pid, cancel)
+	}
+	code, err := p.transport(ctx, fes)
+	if gone, ok := errors.AsType[*ParentGoneError](context.Cause(ctx)); ok {
+		code, err = max(code, ExitFailure), gone
+	}
+	select {
+	case s := <-signals:
+		code, err = s.wait(), nil
+	default:
+	}
+	if err != nil {
+		p.complain(err)
+	}
+	if p.config.Stats {
+		_, _ = p.rt.Metrics.WriteTo(p.stderr)
+	}
+	return code
+}
+
+// transport serves where the flags say.
+func (p *run) transport(ctx context.Context, fes []FrontEnd) (int, error) {
+	c, at := p.config, place{parent: true, started: p.watchEnd}
+	var rwc io.ReadWriteCloser
+	var err error
+	dialling, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	switch {
+	case c.Listen != "":
+		return p.accept(ctx, fes)
+	case c.Pipe != "":
+		at.name = "pipe"
+		rwc, err = dialPipe(dialling, c.Pipe)
+	case c.Socket != 0:
+		at.name = "socket"
+		rwc, err = new(net.Dialer).DialContext(dialling, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Socket)))
+	default:
+		at.name, at.linger = "stdio", StdioLinger
+		return p.rt.serveStdio(ctx, at, fes)
+	}
+	if err != nil {
+		return ExitFailure, err
+	}
+	return p.rt.serve(ctx, rwc, at, fes)
+}
+
+func (p *run) accept(ctx context.Context, fes []FrontEnd) (int, error) {
+	ln, err := Listen(p.config.Listen, p.config.Remote)
+	if err != nil {
+		return ExitFailure, err
+	}
+	fmt.Fprintf(p.stderr, "%s: listening on %s\n", program(), oneLine(ln.Addr().String()))
+	if err := p.rt.Serve(ctx, ln, fes...); err != nil {
+		return ExitFailure, err
+	}
+	return 0, nil
+}
+
+// complain writes the one line that says why the program ends.
+func (p *run) complain(err error) {
+	text := scrub(logging.NewRedactor(p.rt.Redact...), errorText(err))
+	fmt.Fprintf(p.stderr, "%s: %s\n", program(), oneLine(strings.TrimPrefix(text, "framework: ")))
+}
+
+// exit ends the program without waiting for anything but its last words.
+func (p *run) exit(code int) {
+	p.stderr.flush()
+	os.Exit(code)
+}
+func program() string {
+	if len(os.Args) == 0 {
+		return "server"
+	}
+	return strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
+}

@@ -1,0 +1,112 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/logging"
+)
+
+// options are those of one connection: a copy of the runtime's with its hooks added. What is off is not there.
+func (rt *Runtime) options(fe FrontEnd, log hclog.Logger, at place) *jsonrpc2.Options {
+	o := rt.Options
+	conventions := fe.Conventions()
+	if o.Cancel == nil {
+		o.Cancel = cancel.NewRegistry(conventions...)
+	}
+	switch {
+	case o.Linger < 0:
+		o.Linger = 0
+	case o.Linger == 0:
+		o.Linger = at.linger
+	}
+	if log.IsDebug() {
+		traffic := logging.NewTraffic(rt.Logger, &logging.Options{Redact: rt.Redact, Protocol: fe.Protocol(), Connection: at.name})
+		if o.Tap == nil {
+			o.Tap = traffic
+		} else {
+			o.Tap = taps{traffic, o.Tap}
+		}
+	}
+	if rt.Logger != nil {
+		o.Report = reporter(log, logging.NewRedactor(rt.Redact...), o.Report)
+	}
+	if rt.Metrics != nil {
+		o.Observe = observer(rt.Metrics, conventions, o.Observe)
+	}
+	return &o
+}
+
+// taps gives the traffic to two.
+type taps [2]jsonrpc2.Tap
+
+func (t taps) Inbound(frame []byte) {
+	t[0].Inbound(frame)
+	t[1].Inbound(frame)
+}
+
+func (t taps) Outbound(frame []byte) {
+	t[0].Outbound(frame)
+	t[1].Outbound(frame)
+}
+
+// observer counts messages, and tells a cancelled one by the code it was answered with.
+func observer(m *Metrics, conventions []cancel.Convention, next func(jsonrpc2.Event)) func(jsonrpc2.Event) {
+	return func(e jsonrpc2.Event) {
+		cancelled := e.Code != 0 && slices.ContainsFunc(conventions, func(c cancel.Convention) bool { return c.Code == int64(e.Code) })
+		m.observe(e, cancelled)
+		if next != nil {
+			next(e)
+		}
+	}
+}
+
+type reportFunc = func(ctx context.Context, r *jsonrpc2.Request, err error)
+
+// reporter logs what the engine reports: a panic as an error with its stack, anything else as a warning. The texts come from handlers and may
+// quote anything, so they are scrubbed.
+func reporter(log hclog.Logger, red *logging.Redactor, next reportFunc) reportFunc {
+	return func(ctx context.Context, r *jsonrpc2.Request, err error) {
+		args := make([]any, 0, 8)
+		if r != nil {
+			args = append(args, "method", quote(r.Method))
+		}
+		if p, ok := errors.AsType[*jsonrpc2.PanicError](err); ok {
+			args = append(args, "panic", quote(scrub(red, panicText(p))), "stack", string(p.Stack))
+			log.Error("handler panicked", args...)
+		} else {
+			log.Warn("message failed", append(args, "error", quote(scrub(red, errorText(err))))...)
+		}
+		if next != nil {
+			next(ctx, r, err)
+		}
+	}
+}
+
+// panicText describes the value given to panic. The runtime's own errors say what happened and hold no data; the text of others is shown with
+// their type.
+func panicText(p *jsonrpc2.PanicError) string {
+	if e, ok := p.Value.(runtime.Error); ok {
+		return e.Error()
+	}
+	return p.Error()
+}
+
+// errorText is the text of an error, also of one whose Error method panics.
+func errorText(err error) (text string) {
+	if err == nil {
+		return ""
+	}
+	defer func() {
+		if recover() != nil {
+			text = "error without text"
+		}
+	}()
+	return err.Error()
+}

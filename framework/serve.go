@@ -1,0 +1,142 @@
+package framework
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// After an error Accept is tried again, first soon and then once a second: what makes it fail, mostly that no file descriptor is left, passes.
+const (
+	acceptFirstDelay = 5 * time.Millisecond
+	acceptMaxDelay   = time.Second
+)
+
+// Serve accepts connections and serves each like [Runtime.ServeConn], side by side, until the listener is closed, [Runtime.Shutdown] is called,
+// or ctx ends. It closes the listener, and returns when the last of its connections has ended. What goes wrong on one connection is logged and
+// touches no other. It returns nil after Shutdown, ctx's error after ctx ended, and an error that wraps [net.ErrClosed] when somebody else closed
+// the listener. Other errors of Accept are logged, and it is tried again.
+//
+// Anyone who can connect can call every method. [Listen] makes listeners that only this machine, or only this user, can reach.
+//
+// A peer that connects has a minute to choose among several front ends by its first byte. On a connection whose messages are lines, one that
+// begins with a letter is closed: it is an HTTP request, which any web page can send to a local port.
+func (rt *Runtime) Serve(ctx context.Context, ln net.Listener, fes ...FrontEnd) error {
+	if len(fes) == 0 {
+		_ = ln.Close()
+		return ErrNoFrontEnd
+	}
+	if err := rt.listen(ln); err != nil {
+		_ = ln.Close()
+		return err
+	}
+	defer rt.unlisten(ln)
+	stop := context.AfterFunc(ctx, func() { _ = ln.Close() })
+	defer stop()
+	var connections sync.WaitGroup
+	defer connections.Wait()
+
+	delay := time.Duration(0)
+	for {
+		c, err := ln.Accept()
+		switch {
+		case err == nil:
+			delay = 0
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case rt.isClosing():
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return err
+		default:
+			delay = min(max(2*delay, acceptFirstDelay), acceptMaxDelay)
+			rt.logger().Warn("accept failed, trying again", "error", rt.text(err), "delay", delay)
+			if !wait(ctx, delay) {
+				return ctx.Err()
+			}
+			continue
+		}
+		if !rt.claim() {
+			rt.logger().Warn("connection refused: too many", "limit", rt.maxConns())
+			_ = c.Close()
+			continue
+		}
+		connections.Go(func() {
+			defer rt.unclaim()
+			rt.serveAccepted(ctx, c, fes)
+		})
+	}
+}
+
+func (rt *Runtime) serveAccepted(ctx context.Context, c net.Conn, fes []FrontEnd) {
+	at := place{name: c.LocalAddr().Network(), public: c.LocalAddr().Network() != "unix", detect: time.Minute}
+	_, err := rt.serve(ctx, c, at, fes)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrShutdown) {
+		rt.logger().Warn("connection failed", "transport", at.name, "error", rt.text(err))
+	}
+}
+
+// wait waits and reports whether ctx lasted.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+func (rt *Runtime) listen(ln net.Listener) error {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.closing {
+		return ErrShutdown
+	}
+	if rt.listeners == nil {
+		rt.listeners = map[net.Listener]struct{}{}
+	}
+	rt.listeners[ln] = struct{}{}
+	return nil
+}
+
+func (rt *Runtime) unlisten(ln net.Listener) {
+	_ = ln.Close()
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	delete(rt.listeners, ln)
+}
+
+func (rt *Runtime) isClosing() bool {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return rt.closing
+}
+
+func (rt *Runtime) maxConns() int {
+	if rt.MaxConns == 0 {
+		return DefaultMaxConns
+	}
+	return rt.MaxConns
+}
+
+// claim takes one of the connections that MaxConns allows.
+func (rt *Runtime) claim() bool {
+	most := rt.maxConns()
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if most > 0 && rt.accepted >= most {
+		return false
+	}
+	rt.accepted++
+	return true
+}
+
+func (rt *Runtime) unclaim() {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.accepted--
+}
