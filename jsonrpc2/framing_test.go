@@ -21,7 +21,7 @@ type pieces struct {
 
 func (p *pieces) Read(b []byte) (int, error) {
 	p.reads++
-	for len(p.in) > 0 {
+	if len(p.in) > 0 {
 		n := copy(b, p.in[0])
 		if p.in[0] = p.in[0][n:]; len(p.in[0]) == 0 {
 			p.in = p.in[1:]

@@ -37,52 +37,50 @@ func appendHeader(dst []byte, n int) []byte {
 
 // nextBody is next for Header.
 func (s *stream) nextBody() ([]byte, bool, error) {
-	for {
-		if s.skip > 0 {
-			n := min(s.skip, int64(s.buffered()))
-			s.r += int(n)
-			if s.skip -= n; s.skip > 0 {
-				return nil, false, s.short(s.skip, s.head.length)
-			}
-			s.head = head{later: true}
+	if s.skip > 0 {
+		n := min(s.skip, int64(s.buffered()))
+		s.r += int(n)
+		if s.skip -= n; s.skip > 0 {
+			return nil, false, s.short(s.skip, s.head.length)
 		}
-		if s.need < 0 {
-			done, err := s.readHead()
-			if err != nil {
-				return nil, false, s.lose(err)
-			}
-			if !done {
-				if s.eof && s.inside() {
-					return nil, false, s.lose(&FrameError{Reason: endInHeader})
-				}
-				return nil, false, nil
-			}
-			h := &s.head
-			h.size = 0
-			most := int64(s.lim.maxFrame)
-			switch {
-			case h.length > most && h.length/discardFactor >= most && h.length > most*discardFactor:
-				return nil, false, s.lose(&FrameError{Header: contentLength, Reason: "message too large to be skipped"})
-			case h.length > most:
-				s.skip = h.length
-				return nil, false, tooLarge(s.lim.maxFrame)
-			case h.foreign:
-				if s.skip = h.length; s.skip == 0 {
-					s.head = head{later: true}
-				}
-				return nil, false, foreignCharset()
-			}
-			s.need = int(h.length)
-		}
-		if s.buffered() < s.need {
-			return nil, false, s.short(int64(s.need-s.buffered()), int64(s.need))
-		}
-		frame := s.cur.buf[s.r : s.r+s.need : s.r+s.need]
-		s.r += s.need
-		s.need = -1
 		s.head = head{later: true}
-		return frame, true, nil
 	}
+	if s.need < 0 {
+		done, err := s.readHead()
+		if err != nil {
+			return nil, false, s.lose(err)
+		}
+		if !done {
+			if s.eof && s.inside() {
+				return nil, false, s.lose(&FrameError{Reason: endInHeader})
+			}
+			return nil, false, nil
+		}
+		h := &s.head
+		h.size = 0
+		most := int64(s.lim.maxFrame)
+		switch {
+		case h.length > most && h.length/discardFactor >= most && h.length > most*discardFactor:
+			return nil, false, s.lose(&FrameError{Header: contentLength, Reason: "message too large to be skipped"})
+		case h.length > most:
+			s.skip = h.length
+			return nil, false, tooLarge(s.lim.maxFrame)
+		case h.foreign:
+			if s.skip = h.length; s.skip == 0 {
+				s.head = head{later: true}
+			}
+			return nil, false, foreignCharset()
+		}
+		s.need = int(h.length)
+	}
+	if s.buffered() < s.need {
+		return nil, false, s.short(int64(s.need-s.buffered()), int64(s.need))
+	}
+	frame := s.cur.buf[s.r : s.r+s.need : s.r+s.need]
+	s.r += s.need
+	s.need = -1
+	s.head = head{later: true}
+	return frame, true, nil
 }
 
 // short returns an error if the bytes that are missing of a body will never come.

@@ -7,7 +7,11 @@ const poison = true
 
 // scribble makes bytes that nobody may use any more unlike anything they were.
 func scribble(p []byte) {
-	for i := range p {
-		p[i] = 0xDB
+	if len(p) == 0 {
+		return
+	}
+	p[0] = 0xDB
+	for n := 1; n < len(p); n *= 2 { // far faster than a loop over bytes under the race detector
+		copy(p[n:], p[:n])
 	}
 }
