@@ -85,41 +85,66 @@ func (f *finder) credentials(i int) int {
 }
 
 // credentials finds the token after "Bearer" or "Basic" at i. Without one, hi
-// is -1. What stands between is a blank, also as it is written in a query.
+// is -1. What stands between is a blank, also as it is written in a query. A
+// scheme written twice, "Bearer Bearer abc", does not make the second the token.
 func credentials(t []byte, i int) (lo, hi int) {
+	lo = afterScheme(t, i)
+	if lo < 0 {
+		return 0, -1
+	}
+	before := -1
+	for next := afterScheme(t, lo); next >= 0; next = afterScheme(t, lo) {
+		before, lo = lo, next
+	}
+	hi = tokenEnd(t, lo)
+	if hi == lo && lo < len(t) && (t[lo] == '"' || t[lo] == '\'') {
+		lo++
+		hi = tokenEnd(t, lo)
+	}
+	if hi == lo && before >= 0 {
+		lo, hi = before, tokenEnd(t, before)
+	}
+	if hi == lo {
+		return 0, -1
+	}
+	return lo, hi
+}
+
+// afterScheme returns the index after "Bearer" or "Basic" at i and the blanks
+// that follow, or -1 if they are not there or nothing follows.
+func afterScheme(t []byte, i int) int {
 	switch {
 	case foldPrefix(t[i:], "bearer"):
 		i += len("bearer")
 	case foldPrefix(t[i:], "basic"):
 		i += len("basic")
 	default:
-		return 0, -1
+		return -1
 	}
-	lo = i
-	for lo < len(t) {
-		if c := t[lo]; c == ' ' || c == '\t' || c == '+' {
-			lo++
-		} else if v, _ := percent(t[lo:]); v == ' ' || v == '\t' || v == '+' {
-			lo += 3
+	blanks := i
+	for i < len(t) {
+		if c := t[i]; c == ' ' || c == '\t' || c == '+' {
+			i++
+		} else if v, _ := percent(t[i:]); v == ' ' || v == '\t' || v == '+' {
+			i += 3
 		} else {
 			break
 		}
 	}
-	if lo == i {
-		return 0, -1
+	if i == blanks || i == len(t) {
+		return -1
 	}
-	if lo < len(t) && (t[lo] == '"' || t[lo] == '\'') {
-		lo++
-	}
-	for hi = lo; hi < len(t) && !ends(t[hi]) && !quotes(t[hi]); hi++ {
-		if c := t[hi]; c == ',' || c == ';' || c == '&' || c == '\'' || c == '\\' {
+	return i
+}
+
+// tokenEnd returns the end of the token that begins at i.
+func tokenEnd(t []byte, i int) int {
+	for ; i < len(t) && !ends(t[i]) && !quotes(t[i]); i++ {
+		if c := t[i]; c == ',' || c == ';' || c == '&' || c == '\'' || c == '\\' {
 			break
 		}
 	}
-	if hi == lo {
-		return 0, -1
-	}
-	return lo, hi
+	return i
 }
 
 // header is the rule for a line of an HTTP header, "Cookie: a=b": i is the

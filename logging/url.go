@@ -3,7 +3,7 @@ package logging
 import "bytes"
 
 // maxParameter bounds the search for the '=' after the name of a parameter.
-const maxParameter = 256
+const maxParameter = 128
 
 // form is the rule for a text that is an encoded form or a bare query,
 // "token=x&a=1". A single "password=x" is no form: it may be anything.
@@ -36,9 +36,11 @@ func (f *finder) parameter(i int, separator byte, encoded bool) int {
 			lo = equals + 1
 			break
 		}
-		if v, _ := percent(t[equals:]); v == '=' {
-			lo = equals + 3
-			break
+		if v, ok := percent(t[equals:]); ok {
+			if c = v; v == '=' {
+				lo = equals + 3
+				break
+			}
 		}
 		if ends(c) || quotes(c) || c == '&' || c == '?' || c == '#' || c == ';' || c == '/' {
 			break
@@ -125,7 +127,7 @@ func (f *finder) userInfo(i int) int {
 	case at > a && end > at+1:
 		f.add(a, at)
 		return at
-	case encoded, at < 0 && hostPort(t[a:end]):
+	case encoded, at < 0 && hostPort(t[a:end], end < len(t) && t[end] == '/'):
 		f.add(a, at)
 		return max(a, at)
 	}
@@ -184,8 +186,8 @@ func authority(t []byte, a int, encoded bool) (end, at int) {
 }
 
 // hostPort reports whether an authority without user-info is well-formed: a
-// host, and if there is a colon, a port.
-func hostPort(b []byte) bool {
+// host, and if there is a colon, a port. slash says whether a path follows.
+func hostPort(b []byte, slash bool) bool {
 	host, rest := b, []byte(nil)
 	if len(b) > 0 && b[0] == '[' {
 		end := bytes.IndexByte(b, ']')
@@ -204,7 +206,7 @@ func hostPort(b []byte) bool {
 	case len(rest) == 1:
 		// "user:/..." is a password that begins with a slash, "file://C:/..." a
 		// drive.
-		return len(host) == 1
+		return len(host) == 1 && slash
 	}
 	port := 0
 	for _, c := range rest[1:] {
