@@ -167,6 +167,42 @@ func TestIDKeyExponents(t *testing.T) {
 	}
 }
 
+// TestIDKeyRandom compares every two of many numbers whose values often meet.
+func TestIDKeyRandom(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
+	digits := func(n int) (s string) {
+		for range n {
+			s += pick("0", "0", "0", "1", "9")
+		}
+		return s
+	}
+	var raws []string
+	for len(raws) < 400 {
+		raw := pick("", "-") + pick("0", "1", "9", "1"+digits(rng.IntN(22)))
+		if rng.IntN(2) == 0 {
+			raw += "." + digits(1+rng.IntN(3))
+		}
+		if rng.IntN(2) == 0 {
+			raw += pick("e", "E") + pick("", "+", "-") + pick("0", "00", "") + pick("0", "1", "2", "3", "17", "18", "19", "20", "21")
+		}
+		raws = append(raws, raw)
+	}
+	for i, a := range raws {
+		x, ok := rational(a)
+		if !ok || !validValue([]byte(a), 0) {
+			t.Fatalf("made %s", a)
+		}
+		ka := idKey(a)
+		for _, b := range raws[:i] {
+			y, _ := rational(b)
+			if kb := idKey(b); (ka == kb) != (x.Cmp(y) == 0) {
+				t.Errorf("%s and %s have keys %s and %s", a, b, ka, kb)
+			}
+		}
+	}
+}
+
 // FuzzIDKey compares two ids with math/big and encoding/json.
 func FuzzIDKey(f *testing.F) {
 	for _, pair := range [][2]string{
