@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package framework_test
+
+const zombiesShow = false

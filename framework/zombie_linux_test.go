@@ -1,0 +1,3 @@
+package framework_test
+
+const zombiesShow = true
