@@ -1,0 +1,173 @@
+package lsp
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"go.lsp.dev/uri"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+)
+
+// The document notifications (LSP 3.18, "Text Document Synchronization"). They are ordered, so one runs at a time and nothing here needs a lock: each
+// makes a new snapshot and stores it.
+
+// DocumentError is reported, and logged at the client, when a notification about a document cannot be taken as it stands.
+type DocumentError struct {
+	Method string  // of the notification
+	URI    uri.URI // in the client's spelling; the client's text, so quote it
+	Reason string
+}
+
+// Error quotes the URI.
+func (e *DocumentError) Error() string {
+	return fmt.Sprintf("%s of %q: %s", e.Method, string(e.URI), e.Reason)
+}
+
+func (s *session) complain(ctx context.Context, r *jsonrpc2.Request, u uri.URI, reason string) {
+	s.warn(ctx, r, &DocumentError{Method: r.Method, URI: u, Reason: reason})
+}
+
+// readParams returns the params of a document notification and the document they are about: its item, its URI as spelt, and the URI's key.
+func readParams(r *jsonrpc2.Request) (params, item []byte, u uri.URI, err error) {
+	params = rawParams(r)
+	item = member(params, "textDocument")
+	s, ok := text(member(item, "uri"))
+	if !ok {
+		return nil, nil, "", jsonrpc2.ErrInvalidParams
+	}
+	return params, item, uri.URI(s), nil
+}
+
+func (s *session) didOpen(ctx context.Context, r *jsonrpc2.Request) (any, error) {
+	_, item, u, err := readParams(r)
+	if err != nil {
+		return nil, err
+	}
+	body, ok := text(member(item, "text"))
+	if !ok {
+		return nil, jsonrpc2.ErrInvalidParams
+	}
+	language, _ := text(member(item, "languageId"))
+	version, _ := readVersion(item)
+	docs := s.docs.Load()
+	if docs.Document(u) != nil {
+		s.complain(ctx, r, u, "opened a second time; the new text counts")
+	}
+	d := newDocument(u, KeyOf(u), language, version, body, s.unit)
+	s.docs.Store(docs.put(d))
+	return nil, s.changed(ctx, d, s.srv.DidOpen)
+}
+
+// changed tells the others about a document that is new or has a new text.
+func (s *session) changed(ctx context.Context, d *Document, hook func(context.Context, *Document) error) error {
+	var err error
+	if hook != nil {
+		err = hook(s.scope(ctx), d)
+	}
+	s.diag.changed(d)
+	return err
+}
+
+// didChange applies all events of a notification or none. A document whose text has become uncertain stays as it was, is marked, and takes further
+// edits only from an event with the whole text: an edit at a place in another text would do harm without anyone seeing it.
+func (s *session) didChange(ctx context.Context, r *jsonrpc2.Request) (any, error) {
+	params, item, u, err := readParams(r)
+	if err != nil {
+		return nil, err
+	}
+	docs := s.docs.Load()
+	d := docs.Document(u)
+	if d == nil {
+		s.complain(ctx, r, u, "not open")
+		return nil, nil
+	}
+	version, ok := readVersion(item)
+	if !ok {
+		version = d.version // null in LSP 3.16 and before
+	}
+	next, reason := d.apply(member(params, "contentChanges"), version)
+	s.docs.Store(docs.put(next))
+	if reason != "" {
+		s.complain(ctx, r, u, reason)
+		return nil, nil
+	}
+	return nil, s.changed(ctx, next, s.srv.DidChange)
+}
+
+// apply returns the document after the events. If it cannot be made the reason says why, and the document returned is the old one, marked.
+func (d *Document) apply(events []byte, version int32) (next *Document, reason string) {
+	body, unsynced := d.text, d.unsynced
+	var whole *string
+	if version < d.version {
+		return d.unsync(), fmt.Sprintf("version %d after version %d; changes are ignored until the whole text is sent", version, d.version)
+	}
+	for event, i := nextElement(events, 0); event != nil; event, i = nextElement(events, i) {
+		c, ok := readChange(event, body, d.unit)
+		switch {
+		case !ok:
+			return d.unsync(), "a change without a valid range and text; changes are ignored until the whole text is sent"
+		case c.whole:
+			t := newDocument(d.uri, d.key, d.language, version, c.text, d.unit)
+			body, whole, unsynced = t.text, t.flat.Load(), false
+		case unsynced:
+			return d.unsync(), "out of sync; changes are ignored until the whole text is sent"
+		default:
+			body, whole = body.Replace(c.start, c.end, c.text), nil
+		}
+	}
+	next = d.with(version, body)
+	next.unsynced = unsynced
+	if whole != nil {
+		next.flat.Store(whole)
+	} else if body == d.text {
+		next.flat.Store(d.flat.Load())
+	}
+	return next, ""
+}
+
+// unsync returns the document marked as out of sync.
+func (d *Document) unsync() *Document {
+	next := d.with(d.version, d.text)
+	next.flat.Store(d.flat.Load())
+	next.unsynced = true
+	return next
+}
+
+func (s *session) didSave(ctx context.Context, r *jsonrpc2.Request) (any, error) {
+	_, _, u, err := readParams(r)
+	if err != nil || s.srv.DidSave == nil {
+		return nil, err
+	}
+	d := s.docs.Load().Document(u)
+	if d == nil {
+		s.complain(ctx, r, u, "not open")
+		return nil, nil
+	}
+	return nil, s.srv.DidSave(s.scope(ctx), d)
+}
+
+func (s *session) didClose(ctx context.Context, r *jsonrpc2.Request) (any, error) {
+	_, _, u, err := readParams(r)
+	if err != nil {
+		return nil, err
+	}
+	docs := s.docs.Load()
+	d := docs.Document(u)
+	if d == nil {
+		s.complain(ctx, r, u, "not open")
+		return nil, nil
+	}
+	s.docs.Store(docs.without(d.key))
+	if s.srv.DidClose != nil {
+		err = s.srv.DidClose(s.scope(ctx), d)
+	}
+	s.diag.closed(d)
+	return nil, err
+}
+
+func readVersion(item []byte) (v int32, ok bool) {
+	n, ok := decimal(member(item, "version"), math.MinInt32, math.MaxInt32)
+	return int32(n), ok
+}

@@ -1,0 +1,169 @@
+package lsp
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+)
+
+// phase is where a session is in its life (LSP 3.18, "Lifecycle Messages").
+//
+//	          initialize       its handler            shutdown         exit
+//	created ────────────► initializing ────► running ────────► shutDown ────► exited
+//	   ▲                       │ it failed                                      ▲
+//	   └───────────────────────┘                    exit, from every phase ─────┘
+type phase int32
+
+const (
+	created      phase = iota
+	initializing       // initialize has been received; what follows it waits in line behind it
+	running
+	shutDown
+	exited
+)
+
+// lifecycle is the state of one session that outlives it: it holds nothing of the connection.
+type lifecycle struct {
+	phase atomic.Int32
+	asked atomic.Bool                   // shutdown was received at some time
+	watch atomic.Pointer[func(pid int)] // the runtime's parent watch, until initialize has been handled
+}
+
+func (l *lifecycle) now() phase { return phase(l.phase.Load()) }
+
+func (l *lifecycle) move(from, to phase) bool {
+	return l.phase.CompareAndSwap(int32(from), int32(to))
+}
+
+// code is the exit code of the process (LSP 3.18, "Exit Notification"): success if a shutdown request has been received before, else 1. An end
+// of the input without exit counts like exit.
+func (l *lifecycle) code() int {
+	if l.asked.Load() {
+		return 0
+	}
+	return 1
+}
+
+// admit is the lifecycle in wire order: it runs on the goroutine that reads, before anything is scheduled. Requests are refused in the phases that do
+// not allow them, notifications dropped; exit is obeyed in every phase.
+func (s *session) admit(ctx context.Context, r *jsonrpc2.Request) error {
+	if s.conn.Load() == nil {
+		s.conn.CompareAndSwap(nil, jsonrpc2.ConnFrom(ctx))
+	}
+	l := s.life
+	if r.IsNotification() {
+		switch p := l.now(); {
+		case r.Method == "exit":
+			s.exit(p)
+			return nil
+		case p == initializing || p == running || p == shutDown && r.Method == Cancel.Method:
+			return nil
+		case p == created:
+			return errNotInitialized
+		default:
+			return errShutDown
+		}
+	}
+	if id, _ := r.ID(); id.IsNull() {
+		return errNullID // LSP ids are numbers and strings
+	}
+	switch p := l.now(); {
+	case p == running, p == initializing:
+		switch r.Method {
+		case "initialize":
+			return errInitialized
+		case "shutdown":
+			l.asked.Store(true)
+			l.phase.Store(int32(shutDown))
+			s.stopWork()
+		}
+		return nil
+	case p == created && r.Method == "initialize":
+		l.phase.Store(int32(initializing))
+		return nil
+	case p == created:
+		return errNotInitialized
+	case p == shutDown && r.Method == "shutdown":
+		return nil // Neovim asks twice
+	}
+	return errShutDown
+}
+
+// settled is asked again when a handler is about to run: what was let in behind an initialize that then failed came too early after all.
+func (s *session) settled(next jsonrpc2.Handler) jsonrpc2.Handler {
+	return jsonrpc2.HandlerFunc(func(ctx context.Context, r *jsonrpc2.Request) (any, error) {
+		if s.ready.Load() || r.Method == "initialize" || r.Method == "exit" {
+			return next.Handle(ctx, r)
+		}
+		if r.IsNotification() {
+			return nil, nil
+		}
+		return nil, errNotInitialized
+	})
+}
+
+// exitGrace is how long an exit waits for the answer of a shutdown right before it, if that cannot be given at once.
+const exitGrace = time.Second
+
+// exit ends the session. A shutdown that has been received and not been answered yet is answered first: some clients send both in one write. Its
+// handler stands before that of exit in the ordered lane, so the connection is closed there; the timer is for a lane that is held up.
+func (s *session) exit(from phase) {
+	s.life.phase.Store(int32(exited))
+	s.stopWork()
+	if from != shutDown {
+		s.close()
+		return
+	}
+	timer := time.AfterFunc(exitGrace, s.close)
+	if old := s.grace.Swap(timer); old != nil {
+		old.Stop()
+	}
+}
+
+func (s *session) close() {
+	if c := s.conn.Load(); c != nil {
+		_ = c.Close() // what is lost with it is lost because the client said exit
+	}
+}
+
+func (s *session) handleExit(context.Context, *jsonrpc2.Request) (any, error) {
+	s.close()
+	return nil, nil
+}
+
+// handleShutdown is registered as ordered, so it needs no free slot and waits for no request: it is answered while slow ones run.
+func (s *session) handleShutdown(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
+	if s.srv.Shutdown == nil || !s.hooked.CompareAndSwap(false, true) {
+		return nil, nil
+	}
+	return nil, s.srv.Shutdown(ctx)
+}
+
+// ExitCode returns the exit code for a process that served the session of m (LSP 3.18, "Exit Notification"): 0 if shutdown was received, 1 if not, also
+// where the input ended without exit; 1 after an error. The runtime asks once for each session.
+func (s *Server) ExitCode(m *jsonrpc2.Mux, err error) int {
+	v, ok := s.sessions.LoadAndDelete(weak.Make(m))
+	if !ok || err != nil {
+		return 1
+	}
+	return v.(*lifecycle).code()
+}
+
+// OnParent hands the session of m the function that watches the process which the client names in initialize.processId. The runtime calls it where the
+// number means something.
+func (s *Server) OnParent(m *jsonrpc2.Mux, watch func(pid int)) {
+	if v, ok := s.sessions.Load(weak.Make(m)); ok {
+		v.(*lifecycle).watch.Store(&watch)
+	}
+}
+
+// remember keeps the lifecycle of a session for ExitCode. Who mounts a Server without the runtime never asks, so the entry also goes when the Mux does.
+func (s *Server) remember(m *jsonrpc2.Mux, l *lifecycle) {
+	key := weak.Make(m)
+	s.sessions.Store(key, l)
+	runtime.AddCleanup(m, func(k weak.Pointer[jsonrpc2.Mux]) { s.sessions.Delete(k) }, key)
+}

@@ -1,0 +1,271 @@
+package lsp
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/tandem-rpc/tandem/lsp/internal/rope"
+)
+
+// The document notifications are decoded by hand. They are the most frequent messages of a session, and the general decoder loses what is needed here:
+// it respells URIs, and gives up a whole message for one number that is out of range, when the document it is about has to be marked.
+//
+// Everything below works on JSON that the engine has validated; on anything else it returns nonsense, but ends and does not panic.
+
+// member finds the value of a member of an object by its exact name, nil if it is missing, null, or if object is no object. Of several the last counts.
+func member(object []byte, name string) []byte {
+	i := space(object, 0)
+	if i >= len(object) || object[i] != '{' {
+		return nil
+	}
+	var found []byte
+	for i = space(object, i+1); i < len(object) && object[i] == '"'; {
+		end := skipString(object, i)
+		key := object[i:end]
+		if i = space(object, end); i >= len(object) || object[i] != ':' {
+			return found
+		}
+		i = space(object, i+1)
+		end = skip(object, i)
+		if sameName(key, name) {
+			found = object[i:end]
+		}
+		if i = space(object, end); i < len(object) && object[i] == ',' {
+			i = space(object, i+1)
+		}
+	}
+	if string(found) == "null" {
+		return nil
+	}
+	return found
+}
+
+func sameName(quoted []byte, name string) bool {
+	if len(quoted) < 2 {
+		return false
+	}
+	text := quoted[1 : len(quoted)-1]
+	if len(text) == len(name) {
+		return string(text) == name
+	}
+	return bytes.IndexByte(text, '\\') >= 0 && unquote(quoted) == name
+}
+
+// nextElement returns the element of an array that begins at or after i, and where to go on; nil at the end. The first call has i = 0.
+func nextElement(array []byte, i int) (element []byte, rest int) {
+	i = space(array, i)
+	if i < len(array) && (array[i] == '[' || array[i] == ',') {
+		i = space(array, i+1)
+	}
+	if i >= len(array) || array[i] == ']' {
+		return nil, len(array)
+	}
+	end := skip(array, i)
+	return array[i:end], max(end, i+1)
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skip returns where the value at i ends. It does not recurse.
+func skip(b []byte, i int) int {
+	depth := 0
+	for i < len(b) {
+		switch b[i] {
+		case '"':
+			i = skipString(b, i)
+		case '{', '[':
+			depth++
+			i++
+			continue
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ':', ' ', '\n', '\t', '\r':
+			if depth == 0 {
+				return i
+			}
+			i++
+			continue
+		default:
+			for i < len(b) && bytes.IndexByte(scalarEnd, b[i]) < 0 {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
+}
+
+var scalarEnd = []byte(",:]}[{\" \n\t\r")
+
+// skipString returns where the string that begins with the quote at i ends.
+func skipString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		if bytes.IndexByte(b[i:i+n], '\\') < 0 {
+			return i + n + 1
+		}
+		for ; i < len(b) && b[i] != '"'; i++ {
+			if b[i] == '\\' {
+				i++
+			}
+		}
+		return min(i+1, len(b))
+	}
+	return len(b)
+}
+
+// text decodes a string value; ok is false for any other value.
+func text(value []byte) (s string, ok bool) {
+	if len(value) < 2 || value[0] != '"' {
+		return "", false
+	}
+	return unquote(value), true
+}
+
+// unquote decodes a string with its quotes. A surrogate without its other half becomes U+FFFD.
+func unquote(value []byte) string {
+	b := value[1 : len(value)-1]
+	n := bytes.IndexByte(b, '\\')
+	if n < 0 {
+		return string(b)
+	}
+	out := make([]byte, 0, len(b))
+	for n >= 0 {
+		out = append(out, b[:n]...)
+		b = b[n:]
+		// Escapes come in runs: a text full of tabs or line ends has many.
+		for len(b) >= 2 && b[0] == '\\' {
+			switch b[1] {
+			case 'n':
+				out = append(out, '\n')
+			case 't':
+				out = append(out, '\t')
+			case 'r':
+				out = append(out, '\r')
+			case 'b':
+				out = append(out, '\b')
+			case 'f':
+				out = append(out, '\f')
+			case 'u':
+				var r rune
+				r, b = unquoteU(b)
+				out = utf8.AppendRune(out, r)
+				continue
+			default:
+				out = append(out, b[1])
+			}
+			b = b[2:]
+		}
+		if len(b) > 0 && b[0] == '\\' { // invalid JSON
+			break
+		}
+		n = bytes.IndexByte(b, '\\')
+	}
+	if spare := cap(out) - len(out) - len(b); spare > len(out)/8+64 { // do not keep what the escapes took
+		return string(out) + string(b)
+	}
+	return string(append(out, b...))
+}
+
+func unquoteU(b []byte) (rune, []byte) {
+	r, b := hex4(b)
+	if !utf16.IsSurrogate(r) {
+		return r, b
+	}
+	if len(b) >= 6 && b[0] == '\\' && b[1] == 'u' {
+		low, rest := hex4(b)
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, rest
+		}
+	}
+	return utf8.RuneError, b
+}
+
+func hex4(b []byte) (rune, []byte) {
+	if len(b) < 6 {
+		return utf8.RuneError, nil
+	}
+	var r rune
+	for _, c := range b[2:6] {
+		d, _ := hexDigit(c)
+		r = r<<4 | rune(d)
+	}
+	return r, b[6:]
+}
+
+// uinteger decodes a number of the protocol's type uinteger, also if it is written as 5.0 or 5e0. Numbers up to 2^32-1 are accepted, as clients use
+// them for "the end".
+func uinteger(value []byte) (n int, ok bool) {
+	if len(value) == 0 {
+		return 0, false
+	}
+	if len(value) < 10 {
+		for _, c := range value {
+			if c < '0' || c > '9' {
+				return decimal(value, 0, math.MaxUint32)
+			}
+			n = n*10 + int(c-'0')
+		}
+		return n, true
+	}
+	return decimal(value, 0, math.MaxUint32)
+}
+
+// decimal decodes a number that has an integer value from low to high.
+func decimal(value []byte, low, high float64) (int, bool) {
+	f, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || f < low || f > high || f != math.Trunc(f) {
+		return 0, false
+	}
+	return int(min(f, math.MaxInt32)), true
+}
+
+// change is one event of a didChange notification.
+type change struct {
+	whole      bool
+	start, end int // byte offsets
+	text       string
+}
+
+// readChange decodes an event for a document with the given text. It reports false if that cannot be done: a position that is missing or no uinteger,
+// a text that is no string.
+func readChange(event []byte, doc rope.Text, unit rope.Unit) (c change, ok bool) {
+	if c.text, ok = text(member(event, "text")); !ok {
+		return c, false
+	}
+	r := member(event, "range")
+	if r == nil {
+		c.whole = true
+		return c, true
+	}
+	var ok1, ok2 bool
+	c.start, ok1 = readPosition(member(r, "start"), doc, unit)
+	c.end, ok2 = readPosition(member(r, "end"), doc, unit)
+	return c, ok1 && ok2
+}
+
+func readPosition(p []byte, doc rope.Text, unit rope.Unit) (offset int, ok bool) {
+	line, ok1 := uinteger(member(p, "line"))
+	character, ok2 := uinteger(member(p, "character"))
+	if !ok1 || !ok2 {
+		return 0, false
+	}
+	return doc.Offset(line, character, unit), true
+}
