@@ -1,0 +1,122 @@
+// Package try runs a server as a child process, talks to it as a client, and prints the traffic for people to read: what the demos do with -try.
+//
+//	err := try.Run(ctx, &try.Peer{
+//		Command:     exec.Command(self, "--stdio"),
+//		Framing:     jsonrpc2.Header,
+//		Conventions: server.Conventions(),
+//		Out:         os.Stdout,
+//	}, func(ctx context.Context, s *try.Session) error {
+//		s.Step("Hover over a link")
+//		return s.Conn.Call(ctx, "textDocument/hover", params, nil)
+//	})
+//
+// Every message is printed with the time since the start, an arrow, and its text without secrets, cut in the middle if it is long:
+//
+//	12.3ms → {"jsonrpc":"2.0","id":1,"method":"initialize", ...
+//	14.0ms ← {"jsonrpc":"2.0","id":1,"result": ...
+package try
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"time"
+
+	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/logging"
+)
+
+// Peer is the server to try, and the client that tries it.
+type Peer struct {
+	Command     *exec.Cmd           // its Stdin and Stdout must not be set
+	Framing     jsonrpc2.Framing    // of the server
+	Conventions []cancel.Convention // the first is spoken
+	Codec       jsonrpc2.Codec      // of the client; nil: the engine's own
+	Mux         *jsonrpc2.Mux       // what the client answers; nil: nothing
+	Redact      []string            // names of secret members beyond those of package logging
+	Out         io.Writer           // what is printed
+	Width       int                 // longest message in full; 0 is DefaultWidth
+	Report      func(error)         // what goes wrong at the client; nil: dropped
+	Grace       time.Duration       // how long the server may take to end once its input has; 0 is DefaultGrace
+}
+
+// Defaults of Peer: Width in bytes, and Grace.
+const (
+	DefaultWidth = 400
+	DefaultGrace = 5 * time.Second
+)
+
+// Session is what a script works with.
+type Session struct {
+	Conn *jsonrpc2.Conn
+	out  *printer
+}
+
+// Step prints a heading.
+func (s *Session) Step(format string, args ...any) { s.out.step(fmt.Sprintf(format, args...)) }
+
+// Note prints a line of its own between the messages.
+func (s *Session) Note(format string, args ...any) { s.out.note(fmt.Sprintf(format, args...)) }
+
+// Run starts the server, runs the script, ends the server's input and waits for it. The error is the script's, if that fails, else one if the server
+// does not end by itself within Peer.Grace, or not with exit code 0. When Run returns the child is gone.
+func Run(ctx context.Context, p *Peer, script func(ctx context.Context, s *Session) error) error {
+	in, err := p.Command.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := p.Command.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	lines := newPrinter(p.Out, p.Width, logging.NewRedactor(p.Redact...))
+	if err := p.Command.Start(); err != nil {
+		return fmt.Errorf("start the server: %w", err)
+	}
+	o := &jsonrpc2.Options{Tap: lines, Codec: p.Codec, Cancel: cancel.NewRegistry(p.Conventions...)}
+	if p.Report != nil {
+		o.Report = func(_ context.Context, _ *jsonrpc2.Request, err error) { p.Report(err) }
+	}
+	conn := jsonrpc2.NewConn(jsonrpc2.Open(jsonrpc2.Join(out, in), p.Framing), p.Mux, o)
+	served := make(chan error, 1)
+	go func() { served <- conn.Serve(context.WithoutCancel(ctx)) }()
+
+	failed := script(ctx, &Session{Conn: conn, out: lines})
+	_ = in.Close() // the end of the input ends the server, if it has not ended already
+	grace := p.Grace
+	if grace <= 0 {
+		grace = DefaultGrace
+	}
+	killed := !wait(conn, served, grace)
+	if killed {
+		_ = p.Command.Process.Kill()
+	}
+	err = p.Command.Wait()
+	code := p.Command.ProcessState.ExitCode()
+	switch {
+	case killed:
+		err = fmt.Errorf("the server did not end within %v", grace)
+	case err != nil:
+		err = fmt.Errorf("the server ended badly: %w", err)
+	default:
+		lines.note(fmt.Sprintf("the server has ended with exit code %d", code))
+	}
+	return errors.Join(failed, err)
+}
+
+// wait waits for the server to close its output, and reports whether it did.
+func wait(conn *jsonrpc2.Conn, served <-chan error, grace time.Duration) bool {
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-served:
+		return true
+	case <-t.C:
+		_ = conn.Close()
+		<-served
+		return false
+	}
+}
