@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -15,6 +16,7 @@ type printer struct {
 	width  int
 	redact *logging.Redactor
 	start  time.Time
+	bytes  atomic.Int64 // of outbound messages
 
 	mu    sync.Mutex
 	out   io.Writer
@@ -32,7 +34,10 @@ func newPrinter(out io.Writer, width int, redact *logging.Redactor) *printer {
 func (p *printer) Inbound(frame []byte) { p.message('←', frame) }
 
 // Outbound prints what the client sent.
-func (p *printer) Outbound(frame []byte) { p.message('→', frame) }
+func (p *printer) Outbound(frame []byte) {
+	p.bytes.Add(int64(len(frame)))
+	p.message('→', frame)
+}
 
 func (p *printer) message(arrow rune, frame []byte) {
 	at := time.Since(p.start)

@@ -22,6 +22,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"sync/atomic"
 	"time"
 
 	"github.com/tandem-rpc/tandem/cancel"
@@ -80,11 +81,13 @@ func Run(ctx context.Context, p *Peer, script func(ctx context.Context, s *Sessi
 	if p.Report != nil {
 		o.Report = func(_ context.Context, _ *jsonrpc2.Request, err error) { p.Report(err) }
 	}
-	conn := jsonrpc2.NewConn(jsonrpc2.Open(jsonrpc2.Join(out, in), p.Framing), p.Mux, o)
+	var sent atomic.Int64
+	conn := jsonrpc2.NewConn(jsonrpc2.Open(jsonrpc2.Join(out, &counted{in, &sent}), p.Framing), p.Mux, o)
 	served := make(chan error, 1)
 	go func() { served <- conn.Serve(context.WithoutCancel(ctx)) }()
 
 	failed := script(ctx, &Session{Conn: conn, out: lines})
+	drain(lines, &sent)
 	_ = in.Close() // the end of the input ends the server, if it has not ended already
 	grace := p.Grace
 	if grace <= 0 {
@@ -105,6 +108,25 @@ func Run(ctx context.Context, p *Peer, script func(ctx context.Context, s *Sessi
 		lines.note(fmt.Sprintf("the server has ended with exit code %d", code))
 	}
 	return errors.Join(failed, err)
+}
+
+// counted counts the bytes that have been written.
+type counted struct {
+	io.WriteCloser
+	n *atomic.Int64
+}
+
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.WriteCloser.Write(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// drain waits, for a second at most, until all messages have been written: a cancellation is sent by nobody who waits for it.
+func drain(p *printer, sent *atomic.Int64) {
+	for end := time.Now().Add(time.Second); sent.Load() < p.bytes.Load() && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // wait waits for the server to close its output, and reports whether it did.
