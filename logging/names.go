@@ -36,7 +36,7 @@ type coding uint8
 const (
 	plainText coding = iota
 	jsonText         // the inside of a JSON string
-	queryText        // percent-encoded
+	queryText        // percent-encoded, or with escapes of JSON left in it
 )
 
 // secretName decodes a name, brings it to normal form and looks it up. It does
@@ -70,11 +70,10 @@ func appendNormal(dst, name []byte, c coding, limit int) ([]byte, bool) {
 		switch b := name[0]; {
 		case b == '\\' && c == jsonText:
 			r, n = unescape(name)
-		case b == '%' && c == queryText:
-			if v, ok := percent(name); ok {
-				r, n = rune(v), 3
-			} else {
-				r = '%'
+		case (b == '%' || b == '\\') && c == queryText:
+			r = rune(b)
+			if v, size := coded(name); size > 0 {
+				r, n = rune(v), size
 			}
 		case b < utf8.RuneSelf:
 			r = rune(b)
@@ -108,18 +107,31 @@ func fold(r rune) rune {
 	return unicode.ToLower(r)
 }
 
-// percent decodes %XX at the beginning of b. Without one it returns zero, which
-// no caller looks for.
-func percent(b []byte) (byte, bool) {
-	if len(b) < 3 || b[0] != '%' {
-		return 0, false
+// coded decodes the character at the beginning of b if it is written as %XX in
+// a URL or, below U+0080, as \u00XX in JSON. It returns how many bytes that
+// takes; zero if b begins otherwise, and then the character is zero as well,
+// which no caller looks for.
+func coded(b []byte) (c byte, n int) {
+	if len(b) < 3 {
+		return 0, 0
 	}
-	hi, ok1 := hexDigit(b[1])
-	lo, ok2 := hexDigit(b[2])
+	switch b[0] {
+	case '%':
+		n = 3
+	case '\\':
+		if r, ok := hex4(b); !ok || r >= utf8.RuneSelf {
+			return 0, 0
+		}
+		n = 6
+	default:
+		return 0, 0
+	}
+	hi, ok1 := hexDigit(b[n-2])
+	lo, ok2 := hexDigit(b[n-1])
 	if !ok1 || !ok2 {
-		return 0, false
+		return 0, 0
 	}
-	return hi<<4 | lo, true
+	return hi<<4 | lo, n
 }
 
 func hexDigit(b byte) (byte, bool) {

@@ -115,11 +115,12 @@ func TestRedactJSONInStrings(t *testing.T) {
 		{"two deep", nest(`{"token":"abc","n":1}`, 2), nest(`{"token":"[redacted]","n":1}`, 2)},
 		{"three deep", nest(`{"token":"abc","n":1}`, 3), nest(`{"token":"[redacted]","n":1}`, 3)},
 		{"three deep, URL inside", nest(`{"u":"https://u:p@h/"}`, 3), nest(`{"u":"https://[redacted]@h/"}`, 3)},
-		{"four deep is text", nest(`{"token":"abc"}`, 4), same},
+		{"four deep is text, which has members too", nest(`{"token":"abc","a":"b"}`, 4), nest(`{"token":"[redacted]","a":"b"}`, 4)},
+		{"four deep, other spellings are not known", nest(`{"\u0074oken":true}`, 4), same},
 		{"four deep, URL inside", nest(`{"u":"https://u:p@h/"}`, 4), nest(`{"u":"https://[redacted]@h/"}`, 4)},
 		{"as a name", `{"{\"token\":\"abc\"}":1}`, `{"{\"token\":\"[redacted]\"}":1}`},
 		{"surrogates before it", `["[\"\ud83d\ude00\ud800\",{\"token\":1}]"]`, `["[\"\ud83d\ude00\ud800\",{\"token\":\"[redacted]\"}]"]`},
-		{"broken JSON is text", `["{\"token\":\"abc\"","{\"u\":\"https://u:p@h\""]`, `["{\"token\":\"abc\"","{\"u\":\"https://[redacted]@h\""]`},
+		{"broken JSON is text", `["{\"token\":\"abc\"","{\"u\":\"https://u:p@h\""]`, `["{\"token\":\"[redacted]\"","{\"u\":\"https://[redacted]@h\""]`},
 		{"scalars are text", `["\"token\"","12","null"]`, same},
 		{"empty ones", `["{}","[]","{","["," "]`, same},
 	})
@@ -190,7 +191,7 @@ func TestRedactIsLinear(t *testing.T) {
 	for _, unit := range []string{
 		"a://", "a://b:c/", "a://b:/", "a:", "?", "&", "&token=", "?a", "bearer ", "basic+", "Bearer\"", "bearer%20", "%3A%2F%2F", "a%3A%2F%2F",
 		"%3f", "\n", "\nCookie", "\nCookie:", "a://@", "@", "a://b:c@", "a://b@/", "a:\\", "\\", "[", "{", `{\"a\":`, `\"`, `\\\"`, ":", "x", "é", "\\u00e9",
-		"?token=bearer ", ";a=", "https:\\/\\/a:b", "a://[", "%5d=", "]=", "?a[b]=",
+		"?token=bearer ", ";a=", "https:\\/\\/a:b", "a://[", "%5d=", "]=", "?a[b]=", `"`, `"token":`, `"token":"`, "'token':1", `\\\"token\\\":\"`, `\u0026`, "\\u0026", `"token":[`, `"token":["`,
 	} {
 		inside, _ := json.Marshal(strings.Repeat(unit, size/len(unit)))
 		start := time.Now()

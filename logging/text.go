@@ -21,12 +21,18 @@ func (p *pass) rules(t []byte) {
 			i = f.credentials(i)
 		case ':':
 			i = f.userInfo(i)
-		case '%':
-			switch v, _ := percent(t[i:]); v {
+		case '"', '\'':
+			i = f.member(i)
+		case '%', '\\':
+			if c == '\\' && i+1 < len(t) && t[i+1] == 'n' { // a line break in JSON that is a part of the text
+				i = f.header(i + 2)
+				continue
+			}
+			switch v, n := coded(t[i:]); v {
 			case ':':
 				i = f.userInfo(i)
 			case '?', '&', '#', ';':
-				i = f.parameter(i+3, v, true)
+				i = f.parameter(i+n, v, true)
 			default:
 				i++
 			}
@@ -37,7 +43,7 @@ func (p *pass) rules(t []byte) {
 }
 
 // starts marks the bytes at which a rule may begin.
-var starts = [256]bool{'\n': true, 'b': true, 'B': true, ':': true, '%': true, '?': true, '&': true, '#': true, ';': true}
+var starts = [256]bool{'\n': true, 'b': true, 'B': true, ':': true, '%': true, '\\': true, '"': true, '\'': true, '?': true, '&': true, '#': true, ';': true}
 
 // finder applies the rules to one text. Every rule takes the index where it may
 // begin and returns the index where the walk continues, which is never before
@@ -125,8 +131,8 @@ func afterScheme(t []byte, i int) int {
 	for i < len(t) {
 		if c := t[i]; c == ' ' || c == '\t' || c == '+' {
 			i++
-		} else if v, _ := percent(t[i:]); v == ' ' || v == '\t' || v == '+' {
-			i += 3
+		} else if v, n := coded(t[i:]); v == ' ' || v == '\t' || v == '+' {
+			i += n
 		} else {
 			break
 		}
@@ -177,7 +183,7 @@ func (f *finder) header(i int) int {
 		lo++
 	}
 	hi := lo
-	for hi < len(t) && t[hi] != '\n' && t[hi] != '\r' {
+	for hi < len(t) && t[hi] != '\n' && t[hi] != '\r' && !(t[hi] == '\\' && hi+1 < len(t) && (t[hi+1] == 'n' || t[hi+1] == 'r' || t[hi+1] == '"')) {
 		hi++
 	}
 	if token, end := credentials(t[:hi], lo); end >= 0 {

@@ -72,6 +72,8 @@ func TestRedactHeaderLines(t *testing.T) {
 		{"key", "X-API-Key: 123", "X-API-Key: [redacted]"},
 		{"block", "GET / HTTP/1.1\r\nHost: h\r\nCookie: a=b\r\nAccept: x\r\n\r\n", "GET / HTTP/1.1\r\nHost: h\r\nCookie: [redacted]\r\nAccept: x\r\n\r\n"},
 		{"indented", "x:\n  Cookie: a=b\n", "x:\n  Cookie: [redacted]\n"},
+		{"lines of JSON cut off", `{"h":"Host: h\r\nCookie: a=b\r\nAccept: x`, `{"h":"Host: h\r\nCookie: [redacted]\r\nAccept: x`},
+		{"string of JSON cut off", `{"h":"x\nCookie: a=b\", x`, `{"h":"x\nCookie: [redacted]\", x`},
 		{"empty", "Cookie:\nAccept: x", same},
 		{"not at the beginning", "the Cookie: a=b", same},
 		{"other names", "Accept: x\nToken: abc\nCookies: x\nCookie jar: y", same},
@@ -148,6 +150,31 @@ func TestRedactParameters(t *testing.T) {
 		{"not a query", "password=abc", same},
 		{"name in another word", "what? token=abc", same},
 		{"broken encoding", "/p?%7=1&%zz=2&%", same},
+	})
+}
+
+func TestRedactMembersInText(t *testing.T) {
+	checkText(t, []redaction{
+		{"after words", `refused: {"token":"abc","a":1}`, `refused: {"token":"[redacted]","a":1}`},
+		{"cut off", `{"a":{"api_key": "abc`, `{"a":{"api_key": "[redacted]`},
+		{"lines", "{\"token\":\"abc\"}\n{\"token\":\"def\"}", "{\"token\":\"[redacted]\"}\n{\"token\":\"[redacted]\"}"},
+		{"escaped quotes", `got {\"token\":\"a\\\"bc\",\"a\":1}`, `got {\"token\":\"[redacted]\",\"a\":1}`},
+		{"quotes inside", `x {"token":"a\"b\\","a":1}`, `x {"token":"[redacted]","a":1}`},
+		{"other quotes", `{'token': 'abc', 'a': 1}`, `{'token': '[redacted]', 'a': 1}`},
+		{"number", `x {"token":-12.5,"a":1}`, `x {"token":[redacted],"a":1}`},
+		{"list", `x {"cookie":["a]","b\"]",{"c":"]"}],"a":1}`, `x {"cookie":[redacted],"a":1}`},
+		{"object, escaped", `x {\"token\":{\"a\":\"}\\\"}\"},\"b\":1}`, `x {\"token\":[redacted],\"b\":1}`},
+		{"list cut off", `x {"cookie":["a","b`, `x {"cookie":[redacted]`},
+		{"escaped name", `x {"\u0074oken":"abc"}`, `x {"\u0074oken":"[redacted]"}`},
+		{"parameter after an escape", `x "/p?a=1\u0026token\u003dabc\u0026b"`, `x "/p?a=1\u0026token\u003d[redacted]\u0026b"`},
+
+		{"code", `m := {"token": next(), 'secret': x}`, same},
+		{"empty", `x {"token":""}`, same},
+		{"other names", `x {"tokens":"abc","a":"token"}`, same},
+		{"no name", `the "token": it's`, same},
+		{"sentence", `don't say "token", say 'secret'`, same},
+		{"at the end", `x {"token":`, same},
+		{"escape at the end", `x {"token":\`, same},
 	})
 }
 

@@ -36,9 +36,9 @@ func (f *finder) parameter(i int, separator byte, encoded bool) int {
 			lo = equals + 1
 			break
 		}
-		if v, ok := percent(t[equals:]); ok {
+		if v, n := coded(t[equals:]); n > 0 {
 			if c = v; v == '=' {
-				lo = equals + 3
+				lo = equals + n
 				break
 			}
 		}
@@ -57,7 +57,7 @@ func (f *finder) parameter(i int, separator byte, encoded bool) int {
 		if c := t[hi]; c == '&' || c == '#' || c == ';' && separator == ';' {
 			break
 		}
-		if v, _ := percent(t[hi:]); encoded && (v == '&' || v == '#') {
+		if v, _ := coded(t[hi:]); encoded && (v == '&' || v == '#') {
 			break
 		}
 	}
@@ -78,8 +78,8 @@ func (f *finder) secretParameter(name []byte) bool {
 		if name[i] == '[' {
 			return f.r.secretName(name[i+1:], queryText)
 		}
-		if v, _ := percent(name[i:]); v == '[' {
-			return f.r.secretName(name[i+3:], queryText)
+		if v, n := coded(name[i:]); v == '[' {
+			return f.r.secretName(name[i+n:], queryText)
 		}
 	}
 	return false
@@ -104,21 +104,22 @@ func (f *finder) userInfo(i int) int {
 		return i + 1
 	}
 	a, encoded := i+1, false
-	if t[i] == '%' {
-		a, encoded = i+3, true
+	if _, n := coded(t[i:]); n > 0 {
+		a, encoded = i+n, true
 	}
 	for range 2 {
+		if v, n := coded(t[a:]); v == '/' {
+			a += n
+			encoded = true
+			continue
+		}
 		for a < len(t) && t[a] == '\\' {
 			a++
 		}
-		if a < len(t) && t[a] == '/' {
-			a++
-		} else if v, _ := percent(t[a:]); v == '/' {
-			a += 3
-			encoded = true
-		} else {
+		if a == len(t) || t[a] != '/' {
 			return i + 1
 		}
+		a++
 	}
 	end, at := authority(t, a, encoded)
 	switch {
@@ -171,7 +172,7 @@ func authority(t []byte, a int, encoded bool) (end, at int) {
 			if c == '&' {
 				break
 			}
-			if v, ok := percent(t[end:]); ok {
+			if v, n := coded(t[end:]); n > 0 {
 				c = v
 			}
 		}

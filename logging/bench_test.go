@@ -1,0 +1,66 @@
+package logging
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+var benchMessages = []struct{ name, line string }{
+	{"call", `{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"search","arguments":{"query":"broken links","limit":20,"api_key":"abc"},"_meta":{"progressToken":"p-17"}}}`},
+	{"text64K", `{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"text":"` + strings.Repeat(`# Heading\n\nSome *text* about a [link](https://example.com/a?b=c), \"quoted\".\n`, 800) + `"}}`},
+	{"plain1M", `{"a":"` + strings.Repeat("the quick brown fox jumps over the lazy dog ", 24000) + `"}`},
+	{"objects1M", `[` + strings.Repeat(`{"id":1,"name":"note","tags":["a","b"],"size":1234.5,"ok":true},`, 16000) + `0]`},
+	{"nested1M", `["{\"a\":\"` + strings.Repeat("lorem ipsum ", 80000) + `\"}"]`},
+}
+
+func BenchmarkRedact(b *testing.B) {
+	r := NewRedactor()
+	for _, m := range benchMessages {
+		b.Run(m.name, func(b *testing.B) {
+			line := []byte(m.line)
+			var out []byte
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				var ok bool
+				if out, ok = r.Append(out[:0], line); !ok {
+					b.Fatal("not JSON")
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkTrafficOff(b *testing.B) {
+	t := NewTraffic(hclog.New(&hclog.LoggerOptions{Level: hclog.Info, Output: io.Discard}), nil)
+	frame := []byte(benchMessages[0].line)
+	b.ReportAllocs()
+	for b.Loop() {
+		t.Inbound(frame)
+	}
+}
+
+func BenchmarkTrafficOn(b *testing.B) {
+	for name, inJSON := range map[string]bool{"text": false, "json": true} {
+		b.Run(name, func(b *testing.B) {
+			t := NewTraffic(hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: io.Discard, JSONFormat: inJSON}), nil)
+			frame := []byte(benchMessages[0].line)
+			b.ReportAllocs()
+			for b.Loop() {
+				t.Inbound(frame)
+			}
+		})
+	}
+}
+
+func BenchmarkRecorder(b *testing.B) {
+	r := NewRecorder(io.Discard, nil)
+	frame := []byte(benchMessages[0].line)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.Inbound(frame)
+	}
+}
