@@ -138,9 +138,15 @@ func (c *Conn) steal(v uint64) bool {
 
 // monitor steals the role from whoever is in one stretch of foreign code at two ticks. It goes when there has been none for a while.
 func (c *Conn) monitor() {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
 	var seen uint64
 	for idle := 0; ; {
-		time.Sleep(tick)
+		select {
+		case <-ticker.C:
+		case <-c.done:
+			return
+		}
 		switch v := c.role.Load(); {
 		case v&foreign != 0 && v == seen:
 			c.steal(v)
