@@ -227,14 +227,16 @@ func (s *stream) grow(have, want, most int) int {
 	if want <= chunkSize && (have <= chunkSize/2 || want == most) {
 		return chunkSize
 	}
-	// What was announced is believed up to the size of a pooled chunk once a chunk was filled. Beyond that, as for lines, memory follows what
-	// has come: fourfold while that is little, double when it is much.
+	// Memory follows what has come, not what was announced: a filled chunk earns a pooled one, large at once when the announced size is, in two
+	// steps when it is unknown. What does not fit in those is not kept for the next message, and doubles.
 	size := 4 * have
-	if have >= 512<<10 {
-		size = 2 * have
-	}
-	if s.need > 0 && most <= pooledSize {
+	switch {
+	case s.need > 0 && most <= pooledSize:
 		size = most
+	case have > pooledSize/2:
+		size = 2 * have
+	case s.need < 0 && have > 2*chunkSize:
+		size = pooledSize
 	}
 	return max(min(size, most), have+1)
 }
