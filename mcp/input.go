@@ -61,7 +61,18 @@ func (in *input) decode(raw []byte, v any) error {
 	if err := in.schema.validate(raw); err != nil {
 		return err
 	}
-	if err := jsonrpc2.DefaultCodec.Unmarshal(raw, v); err != nil {
+	err := jsonrpc2.DefaultCodec.Unmarshal(raw, v)
+	if err != nil {
+		// 3.0 and 3e0 are integers to a schema and not to a Go int: once more, with numbers in their shortest form.
+		var plain any
+		if json.Unmarshal(raw, &plain) == nil {
+			if again, e := json.Marshal(plain); e == nil {
+				reflect.ValueOf(v).Elem().SetZero()
+				err = jsonrpc2.DefaultCodec.Unmarshal(again, v)
+			}
+		}
+	}
+	if err != nil {
 		// The schema is satisfied and the Go type is not: a number that does not fit, a type that decodes itself.
 		return errors.New(strings.TrimPrefix(err.Error(), ": "))
 	}
