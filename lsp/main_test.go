@@ -210,4 +210,4 @@ func receive[T any](t testing.TB, c <-chan T) T {
 	}
 }
 
-var _ = uri.URI("")
+func uriOf(s string) uri.URI { return uri.URI(s) }
