@@ -37,7 +37,9 @@
 //   - tokens after Bearer or Basic: "Bearer abc" becomes "Bearer [redacted]";
 //   - lines that begin like an HTTP header of credentials, as in "Cookie: a=b";
 //   - a string that is itself a JSON object or array is redacted like one,
-//     three levels deep.
+//     three levels deep;
+//   - members with quoted names in what is left: JSON that was cut off, or that
+//     stands in a sentence, as in error: {"token":"abc".
 //
 // Other text is kept: a string "password=x" is not a URL, and a password in a
 // sentence cannot be told from any other word. Taking out secrets is a net, not

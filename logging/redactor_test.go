@@ -187,7 +187,7 @@ func TestText(t *testing.T) {
 // Inputs that make naive rules walk to the end again and again. A quadratic rule
 // takes minutes here, a linear one milliseconds.
 func TestRedactIsLinear(t *testing.T) {
-	const size = 512 << 10
+	const size = 256 << 10
 	for _, unit := range []string{
 		"a://", "a://b:c/", "a://b:/", "a:", "?", "&", "&token=", "?a", "bearer ", "basic+", "Bearer\"", "bearer%20", "%3A%2F%2F", "a%3A%2F%2F",
 		"%3f", "\n", "\nCookie", "\nCookie:", "a://@", "@", "a://b:c@", "a://b@/", "a:\\", "\\", "[", "{", `{\"a\":`, `\"`, `\\\"`, ":", "x", "é", "\\u00e9",
@@ -196,7 +196,7 @@ func TestRedactIsLinear(t *testing.T) {
 		inside, _ := json.Marshal(strings.Repeat(unit, size/len(unit)))
 		start := time.Now()
 		out := new(Redactor).Redact(inside)
-		if took := time.Since(start); took > 20*time.Second {
+		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%q repeated takes %v", unit, took)
 		}
 		if !json.Valid(out) {

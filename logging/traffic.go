@@ -43,9 +43,10 @@ type Options struct {
 // The zero Traffic and a nil *Traffic do nothing. A Traffic is safe for
 // concurrent use if its logger is, as those of hclog are.
 type Traffic struct {
-	logger   hclog.Logger
-	redactor *Redactor
-	fields   []any // that every record has
+	logger     hclog.Logger
+	redactor   *Redactor
+	protocol   string
+	connection string
 }
 
 // NewTraffic returns a Traffic that writes to l. A nil logger gives a Traffic
@@ -57,21 +58,22 @@ func NewTraffic(l hclog.Logger, o *Options) *Traffic {
 	if o == nil {
 		o = new(Options)
 	}
-	t := &Traffic{logger: l, redactor: NewRedactor(o.Redact...)}
-	if o.Protocol != "" {
-		t.fields = append(t.fields, "protocol", hclog.Quote(printable(o.Protocol, false)))
+	return &Traffic{
+		logger:     l,
+		redactor:   NewRedactor(o.Redact...),
+		protocol:   printable(o.Protocol, false),
+		connection: printable(o.Connection, false),
 	}
-	return t.Named(o.Connection)
 }
 
 // Named returns a Traffic for another connection: it writes to the same logger
-// with the same redaction, and adds the name to its records, if not empty.
+// with the same redaction, and its records have that connection, none if empty.
 func (t *Traffic) Named(connection string) *Traffic {
-	if t == nil || connection == "" {
-		return t
+	if t == nil {
+		return nil
 	}
 	named := *t
-	named.fields = append(t.fields[:len(t.fields):len(t.fields)], "connection", hclog.Quote(printable(connection, false)))
+	named.connection = printable(connection, false)
 	return &named
 }
 
@@ -94,7 +96,13 @@ func (t *Traffic) record(direction string, frame []byte) {
 func (t *Traffic) write(direction string, frame []byte) {
 	text := printable(string(t.redactor.Redact(frame)), true)
 	args := append(make([]any, 0, 10), "direction", direction, "message", hclog.Quote(text), "length", len(frame))
-	t.logger.Debug(TrafficMessage, append(args, t.fields...)...)
+	if t.protocol != "" {
+		args = append(args, "protocol", hclog.Quote(t.protocol))
+	}
+	if t.connection != "" {
+		args = append(args, "connection", hclog.Quote(t.connection))
+	}
+	t.logger.Debug(TrafficMessage, args...)
 }
 
 // printable makes text safe for a log. hclog.Quote quotes it in hclog's text

@@ -71,8 +71,14 @@ func TestTrafficNamed(t *testing.T) {
 	if got := strings.ReplaceAll(out.String(), `[DEBUG] test: traffic: direction=inbound message="1"`, ""); got != want {
 		t.Errorf("records end with\n%s", got)
 	}
-	if all.Named("") != all || (*Traffic)(nil).Named("x") != nil {
-		t.Error("no name and no traffic give another Traffic")
+	out.Reset()
+	a.Named("c").Inbound([]byte("1"))
+	a.Named("").Inbound([]byte("1"))
+	if got := out.String(); strings.Count(got, "connection=") != 1 || !strings.Contains(got, `connection="c"`) {
+		t.Errorf("a connection named again is recorded as\n%s", got)
+	}
+	if (*Traffic)(nil).Named("x") != nil {
+		t.Error("no traffic has a name")
 	}
 }
 
