@@ -7,6 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/tandem-rpc/tandem/logging"
 )
 
 // WriteTo writes the figures as a table for people, one line a method, as [Metrics.Snapshot] orders them. Names that a peer made up are cut,
@@ -27,6 +29,7 @@ func (m *Metrics) WriteTo(w io.Writer) (int64, error) {
 const maxShown = 48
 
 func showMethod(name string) string {
+	name = new(logging.Redactor).Text(name) // a peer may name a method like anything
 	plain := strings.IndexFunc(name, func(r rune) bool { return r < '!' || r > '~' }) < 0
 	if len(name) > maxShown {
 		name = name[:maxShown]

@@ -75,7 +75,7 @@ func reporter(log hclog.Logger, red *logging.Redactor, next reportFunc) reportFu
 	return func(ctx context.Context, r *jsonrpc2.Request, err error) {
 		args := make([]any, 0, 8)
 		if r != nil {
-			args = append(args, "method", quote(r.Method))
+			args = append(args, "method", quote(scrub(red, r.Method)))
 		}
 		if p, ok := errors.AsType[*jsonrpc2.PanicError](err); ok {
 			args = append(args, "panic", quote(scrub(red, panicText(p))), "stack", string(p.Stack))
