@@ -220,11 +220,11 @@ func TestHeldMessages(t *testing.T) {
 // An announcement is not an allocation: what is held never exceeds a small multiple of what has come.
 func TestAnnouncedLengthIsNotAllocated(t *testing.T) {
 	s := Open(nil, Header).(*stream)
-	s.setLimits(limits{maxFrame: 1 << 30})
+	s.setLimits(limits{maxFrame: 500_000_000})
 	sent := 0
 	s.rwc = &script{read: func(p []byte) (int, error) {
 		if sent == 0 {
-			sent = copy(p, "Content-Length: 1073741824\r\n\r\n")
+			sent = copy(p, "Content-Length: 500000000\r\n\r\n")
 			return sent, nil
 		}
 		if held := len(s.cur.buf); held > 4*sent+chunkSize {
