@@ -108,7 +108,7 @@ func members(obj []byte) iter.Seq2[[]byte, []byte] {
 const unlimited = int(^uint(0) >> 1)
 
 // spaces is the set of whitespace bytes of RFC 8259 section 2.
-const spaces = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
+const spaces uint64 = 1<<' ' | 1<<'\t' | 1<<'\n' | 1<<'\r'
 
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && b[i] <= ' ' && spaces>>b[i]&1 != 0 {
