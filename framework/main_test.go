@@ -38,8 +38,9 @@ func TestMain(m *testing.M) {
 
 // front is the protocol of these tests: the same methods on either framing. Its "leave" method says with which code the process ends.
 type front struct {
-	framing jsonrpc2.Framing
-	mount   func(o *jsonrpc2.Options, m *jsonrpc2.Mux) error // may add to what Mount does
+	framing     jsonrpc2.Framing
+	conventions []cancel.Convention
+	mount       func(o *jsonrpc2.Options, m *jsonrpc2.Mux) error // may add to what Mount does
 
 	mu       sync.Mutex
 	sessions map[*jsonrpc2.Mux]*frontSession
@@ -53,15 +54,13 @@ type frontSession struct {
 }
 
 func newFront(f jsonrpc2.Framing) *front {
-	return &front{framing: f, sessions: map[*jsonrpc2.Mux]*frontSession{}}
+	return &front{framing: f, conventions: []cancel.Convention{{Method: "stop", Param: "id", Code: -1}}, sessions: map[*jsonrpc2.Mux]*frontSession{}}
 }
 
 func (f *front) Protocol() string          { return "test-" + f.framing.String() }
 func (f *front) Framing() jsonrpc2.Framing { return f.framing }
 
-func (f *front) Conventions() []cancel.Convention {
-	return []cancel.Convention{{Method: "stop", Param: "id", Code: -1}}
-}
+func (f *front) Conventions() []cancel.Convention { return f.conventions }
 
 func (f *front) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 	m, s := jsonrpc2.NewMux(), &frontSession{code: -1}

@@ -55,7 +55,7 @@ type MethodStats struct {
 	Count     int64  // requests and notifications handled
 	Notes     int64  // how many of Count were notifications
 	Errors    int64  // answered with an error, cancelled ones not among them
-	Cancelled int64  // answered with the code of a cancellation convention
+	Cancelled int64  // answered with the code of a cancellation convention, or not at all where it is silent
 	In, Out   int64  // bytes of params, and of results and errors
 
 	Queued, Run Quantiles // from read to start of the handler; from its start to its return

@@ -56,11 +56,16 @@ func (t taps) Outbound(frame []byte) {
 	t[1].Outbound(frame)
 }
 
-// observer counts messages, and tells a cancelled one by the code it was answered with.
+// observer counts messages. A cancelled one is told by the code it was answered with, or, where cancelled requests are not answered, by the missing
+// answer: any result has at least a byte.
 func observer(m *Metrics, conventions []cancel.Convention, next func(jsonrpc2.Event)) func(jsonrpc2.Event) {
 	return func(e jsonrpc2.Event) {
-		cancelled := e.Code != 0 && slices.ContainsFunc(conventions, func(c cancel.Convention) bool { return c.Code == int64(e.Code) })
-		m.observe(e, cancelled)
+		m.observe(e, slices.ContainsFunc(conventions, func(c cancel.Convention) bool {
+			if c.Silent {
+				return !e.Notification && e.Code == 0 && e.Out == 0
+			}
+			return e.Code != 0 && c.Code == int64(e.Code)
+		}))
 		if next != nil {
 			next(e)
 		}

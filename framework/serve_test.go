@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tandem-rpc/tandem/cancel"
 	"github.com/tandem-rpc/tandem/framework"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
@@ -407,17 +408,32 @@ func TestServeConnOptions(t *testing.T) {
 }
 
 func TestMetricsCountCancelled(t *testing.T) {
-	rt := framework.Runtime{Metrics: new(framework.Metrics)}
-	a, b := net.Pipe()
-	done := make(chan error, 1)
-	go func() { done <- rt.ServeConn(context.Background(), a, newFront(jsonrpc2.Lines)) }()
-	exchange(t, b, `{"jsonrpc":"2.0","id":1,"method":"hold"}`+"\n", `{"jsonrpc":"2.0","method":"running"}`+"\n")
-	exchange(t, b, `{"jsonrpc":"2.0","method":"stop","params":{"id":1}}`+"\n", `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"Request cancelled"}}`+"\n")
-	b.Close()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	if s := rt.Metrics.Snapshot(); len(s) != 1 || s[0].Cancelled != 1 || s[0].Errors != 0 {
-		t.Errorf("metrics %+v", s)
+	for name, test := range map[string]struct {
+		convention cancel.Convention
+		answer     string
+	}{
+		"answered": {cancel.Convention{Method: "stop", Param: "id", Code: -1}, `{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"Request cancelled"}}` + "\n"},
+		"silent":   {cancel.Convention{Method: "stop", Param: "id", Silent: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fe := newFront(jsonrpc2.Lines)
+			fe.conventions = []cancel.Convention{test.convention}
+			rt := framework.Runtime{Metrics: new(framework.Metrics)}
+			a, b := net.Pipe()
+			done := make(chan error, 1)
+			go func() { done <- rt.ServeConn(context.Background(), a, fe) }()
+			exchange(t, b, `{"jsonrpc":"2.0","id":1,"method":"hold"}`+"\n", `{"jsonrpc":"2.0","method":"running"}`+"\n")
+			exchange(t, b, `{"jsonrpc":"2.0","method":"stop","params":{"id":1}}`+"\n", test.answer)
+			exchange(t, b, ask+"\n", answer+"\n")
+			b.Close()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			for _, s := range rt.Metrics.Snapshot() {
+				if want := int64(strings.Count(s.Method, "hold")); s.Count != 1 || s.Cancelled != want || s.Errors != 0 {
+					t.Errorf("%+v", s)
+				}
+			}
+		})
 	}
 }

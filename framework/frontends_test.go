@@ -1,0 +1,63 @@
+package framework_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tandem-rpc/tandem/framework"
+	"github.com/tandem-rpc/tandem/lsp"
+	"github.com/tandem-rpc/tandem/mcp"
+)
+
+// The two front ends do not import this package; here is the promise that they fit.
+var (
+	_ framework.FrontEnd = (*lsp.Server)(nil)
+	_ framework.Exiter   = (*lsp.Server)(nil)
+	_ framework.Parented = (*lsp.Server)(nil)
+	_ framework.FrontEnd = (*mcp.Server)(nil)
+)
+
+// One address serves an editor and an agent.
+func TestOnePortServesBothProtocols(t *testing.T) {
+	var rt framework.Runtime
+	address, wait := serve(t, &rt, &lsp.Server{Name: "editor's"}, &mcp.Server{Name: "agent's"})
+	for name, test := range map[string]struct{ send, want string }{
+		"lsp": {header(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{}}}`), `"name":"editor's"`},
+		"mcp": {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}` + "\n", `"name":"agent's"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := dial(t, address)
+			_, _ = io.WriteString(c, test.send)
+			got := readUntil(t, c, test.want)
+			if !strings.Contains(got, `"capabilities"`) {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+	if err := rt.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+func readUntil(t *testing.T, c net.Conn, text string) string {
+	t.Helper()
+	_ = c.SetDeadline(time.Now().Add(patience))
+	var got []byte
+	r := bufio.NewReader(c)
+	for !strings.Contains(string(got), text) {
+		b, err := r.ReadByte()
+		if err != nil {
+			t.Fatalf("%v after %q, which has no %q", err, got, text)
+		}
+		got = append(got, b)
+	}
+	return string(got)
+}
