@@ -14,6 +14,8 @@ import (
 func FuzzRedact(f *testing.F) {
 	f.Add("", "", uint(0))
 	f.Add("see", "there", uint(3))
+	f.Add("BeArer", "%", uint(77))  // a token inside a token
+	f.Add("BeArer", "%", uint(109)) // a token that is an escaped URL
 	f.Add(`{"a":"`, `"}`, uint(0x105))
 	f.Add("https://a:", "@", uint(7))
 	f.Add("Bearer", "&token=", uint(0x211))

@@ -92,23 +92,34 @@ func (f *finder) credentials(i int) int {
 
 // credentials finds the token after "Bearer" or "Basic" at i. Without one, hi
 // is -1. What stands between is a blank, also as it is written in a query. A
-// scheme written twice, "Bearer Bearer abc", does not make the second the token.
+// token that ends in a scheme again, as in "Bearer Bearer abc", goes on with
+// what follows that.
 func credentials(t []byte, i int) (lo, hi int) {
-	lo = afterScheme(t, i)
-	if lo < 0 {
+	lo, hi = token(t, afterScheme(t, i))
+	for end := hi; end >= 0; {
+		hi = end
+		switch {
+		case hi-lo >= 6 && foldPrefix(t[hi-6:], "bearer"):
+			_, end = token(t, afterScheme(t, hi-6))
+		case hi-lo >= 5 && foldPrefix(t[hi-5:], "basic"):
+			_, end = token(t, afterScheme(t, hi-5))
+		default:
+			return lo, hi
+		}
+	}
+	return lo, hi
+}
+
+// token finds the token at i, which may stand in quotes. Without one, or if i is
+// negative, hi is -1.
+func token(t []byte, i int) (lo, hi int) {
+	if i < 0 {
 		return 0, -1
 	}
-	before := -1
-	for next := afterScheme(t, lo); next >= 0; next = afterScheme(t, lo) {
-		before, lo = lo, next
-	}
-	hi = tokenEnd(t, lo)
+	lo, hi = i, tokenEnd(t, i)
 	if hi == lo && lo < len(t) && (t[lo] == '"' || t[lo] == '\'') {
 		lo++
 		hi = tokenEnd(t, lo)
-	}
-	if hi == lo && before >= 0 {
-		lo, hi = before, tokenEnd(t, before)
 	}
 	if hi == lo {
 		return 0, -1
@@ -143,14 +154,25 @@ func afterScheme(t []byte, i int) int {
 	return i
 }
 
-// tokenEnd returns the end of the token that begins at i.
+// tokenEnd returns the end of the token that begins at i. A backslash ends it
+// only if it escapes a quote or a line break, as in JSON that is part of the text.
 func tokenEnd(t []byte, i int) int {
 	for ; i < len(t) && !ends(t[i]) && !quotes(t[i]); i++ {
-		if c := t[i]; c == ',' || c == ';' || c == '&' || c == '\'' || c == '\\' {
-			break
+		switch t[i] {
+		case ',', ';', '&', '\'':
+			return i
+		case '\\':
+			if jsonBreak(t, i) {
+				return i
+			}
 		}
 	}
 	return i
+}
+
+// jsonBreak reports whether the backslash at i escapes a quote or a line break.
+func jsonBreak(t []byte, i int) bool {
+	return i+1 < len(t) && (t[i+1] == '"' || t[i+1] == 'n' || t[i+1] == 'r')
 }
 
 // header is the rule for a line of an HTTP header, "Cookie: a=b": i is the
@@ -183,11 +205,11 @@ func (f *finder) header(i int) int {
 		lo++
 	}
 	hi := lo
-	for hi < len(t) && t[hi] != '\n' && t[hi] != '\r' && !(t[hi] == '\\' && hi+1 < len(t) && (t[hi+1] == 'n' || t[hi+1] == 'r' || t[hi+1] == '"')) {
+	for hi < len(t) && t[hi] != '\n' && t[hi] != '\r' && (t[hi] != '\\' || !jsonBreak(t, hi)) {
 		hi++
 	}
-	if token, end := credentials(t[:hi], lo); end >= 0 {
-		lo = token
+	if start, end := credentials(t[:hi], lo); end >= 0 {
+		lo = start
 	}
 	f.add(lo, hi)
 	return hi
