@@ -280,7 +280,7 @@ func TestScanAllocation(t *testing.T) {
 // The frames of the benchmarks: a short call, one of 4 KiB whose text has some
 // escapes, and one of 1 MiB.
 var (
-	smallFrame  = []byte(`{"jsonrpc":"2.0","id":12345,"method":"tools/call","params":{"name":"search","arguments":{"query":"broken links in notes","limit":5,"tags":["a","b"]},"_meta":{"progressToken":12345}}}`)
+	smallFrame  = []byte(`{"jsonrpc":"2.0","id":12345,"method":"tools/call","params":{"name":"search","arguments":{"query":"broken links in notes","limit":500,"tags":["a","b"]},"_meta":{"progressToken":12345}}}`)
 	mediumFrame = []byte(`{"jsonrpc":"2.0","id":12345,"method":"echo","params":{"text":"` + strings.Repeat(`The quick brown fox said \"jump\" over the lazy dog.\n`+strings.Repeat("plain text ", 13), 21)[:4000] + `"}}`)
 	largeFrame  = []byte(`{"jsonrpc":"2.0","id":12345,"method":"echo","params":{"text":"` + strings.Repeat("abcdefghijklmnop", 1<<16) + `"}}`)
 	wideFrame   = []byte(`{"jsonrpc":"2.0","id":12345,"method":"echo","params":{"text":"` + strings.Repeat("\u6e2c\u8a66 text \U0001F600 ", 200) + `"}}`)
