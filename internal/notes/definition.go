@@ -58,7 +58,7 @@ func (f *found) definition(lines *text.Segments, at int, pc parser.Context) int 
 	if len(bytes.TrimSpace(label)) == 0 {
 		return 0
 	}
-	d := Definition{Label: string(label), LabelSpan: Span{start + open + 1, start + shut}}
+	d := Definition{Label: f.text[start+open+1 : start+shut], LabelSpan: Span{start + open + 1, start + shut}}
 	used := 1
 	i := skipBlank(line, shut+2)
 	if i >= len(line) { // the destination may stand on the next line
@@ -75,7 +75,7 @@ func (f *found) definition(lines *text.Segments, at int, pc parser.Context) int 
 		return 0
 	}
 	d.DestSpan = Span{seg.Start + dest.Start, seg.Start + dest.End}
-	d.Dest = decode(line[dest.Start:dest.End])
+	d.Dest = f.decode(line[dest.Start:dest.End])
 	end := seg.Start + after
 	t := skipBlank(line, after)
 	var title []byte

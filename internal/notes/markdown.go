@@ -1,6 +1,9 @@
 package notes
 
 import (
+	"bytes"
+	"sort"
+	"strings"
 	"sync"
 
 	"github.com/yuin/goldmark/ast"
@@ -46,7 +49,8 @@ type found struct {
 	links       []Link
 	definitions []Definition
 	labels      map[string]int // normal form of a label -> index in definitions
-	open        int            // brackets open in the current block
+	openers     []int          // offsets of the brackets open in the current block
+	reader      lineReader
 }
 
 var foundKey = parser.NewContextKey()
@@ -65,6 +69,29 @@ func (f *found) span(part []byte) (Span, bool) {
 	return Span{at, at + len(part)}, true
 }
 
+// A lineReader answers Value by binary search over the lines of the block.
+// Goldmark's reader searches from the last line backwards each time, which is
+// quadratic for a paragraph with a bracket on each of its lines.
+type lineReader struct {
+	text.Reader
+	lines *text.Segments
+}
+
+// Value implements text.Reader.
+func (r *lineReader) Value(s text.Segment) []byte {
+	i := sort.Search(r.lines.Len(), func(i int) bool { return r.lines.At(i).Stop > s.Start })
+	source := r.Source()
+	var value []byte
+	for ; i < r.lines.Len(); i++ {
+		line := r.lines.At(i)
+		if line.Start >= s.Stop {
+			break
+		}
+		value = append(value, source[max(line.Start, s.Start):min(line.Stop, s.Stop)]...)
+	}
+	return value
+}
+
 // A linkParser is goldmark's link parser with bookkeeping.
 type linkParser struct{ parser.InlineParser }
 
@@ -73,23 +100,35 @@ func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	f := foundIn(pc)
 	line, segment := block.PeekLine()
 	if line[0] != ']' {
-		if f.open >= maxOpen {
-			return nil
+		if len(f.openers) > 0 && segment.Start-f.openers[0] > maxOpen {
+			// A bracket that was opened this long ago and still is open was not
+			// meant as a link. Goldmark would give up all later links of the
+			// block for it.
+			p.CloseBlock(parent, block, pc)
 		}
 		n := p.InlineParser.Parse(parent, block, pc)
 		if n != nil {
-			f.open++
+			f.openers = append(f.openers, segment.Start)
 		}
 		return n
 	}
-	if len(line) > maxDest && line[1] == '(' && !endsWithin(line[2:], maxDest) {
-		return nil
+	if len(f.openers) > 0 {
+		f.openers = f.openers[:len(f.openers)-1]
 	}
-	f.open = max(f.open-1, 0)
-	n := p.InlineParser.Parse(parent, block, pc)
-	if n == nil {
-		return nil
+	if len(line) > 1 && line[1] == '(' && !startsDestination(line[2:]) {
+		block = &missingReader{block}
 	}
+	f.reader.Reader, f.reader.lines = block, parent.Lines()
+	n := p.InlineParser.Parse(parent, &f.reader, pc)
+	if n != nil {
+		f.take(n, block, segment.Start)
+	}
+	return n
+}
+
+// take records a link whose closing bracket is at closing and behind which the
+// reader stands.
+func (f *found) take(n ast.Node, block text.Reader, closing int) {
 	l := Link{Kind: Inline}
 	var dest []byte
 	var ref *ast.ReferenceLink
@@ -99,34 +138,31 @@ func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	case *ast.Image:
 		dest, ref, l.Image = n.Destination, n.Reference, true
 	default:
-		return n
+		return
 	}
 	_, after := block.Position()
-	if after.Start == 0 && segment.Start > 0 {
-		after.Start = len(f.source) // the reader is past its last line
-	}
 	l.Span = Span{n.Pos(), after.Start}
-	if !f.straighten(&l, segment.Start) {
-		return n
+	if !f.straighten(&l, closing) {
+		return
 	}
-	l.Dest = decode(dest)
-	if ref != nil {
+	l.Dest = f.decode(dest)
+	switch s, ok := f.span(dest); {
+	case ref != nil:
 		l.Kind, l.Label = Reference, string(ref.Value)
-		if len(l.Label) > 0 && l.Label[0] == '^' {
-			return n // a footnote
+		if strings.HasPrefix(l.Label, "^") {
+			return // a footnote
 		}
 		if i, ok := f.labels[util.ToLinkReference(ref.Value)]; ok {
 			d := &f.definitions[i]
 			d.Used = true
 			l.Dest, l.DestSpan = d.Dest, d.DestSpan
 		}
-	} else if s, ok := f.span(dest); ok {
+	case ok:
 		l.DestSpan = s
-	} else if len(dest) > 0 {
-		l.DestSpan = find(f.source, Span{segment.Start, l.Span.End}, dest)
+	case len(dest) > 0:
+		l.DestSpan = find(f.source, Span{closing, l.Span.End}, dest)
 	}
 	f.links = append(f.links, l)
-	return n
 }
 
 // straighten checks the span of a link whose closing bracket is at closing and
@@ -155,20 +191,63 @@ func (f *found) straighten(l *Link, closing int) bool {
 
 // CloseBlock implements parser.CloseBlocker.
 func (p linkParser) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
-	foundIn(pc).open = 0
+	f := foundIn(pc)
+	f.openers = f.openers[:0]
 	p.InlineParser.(parser.CloseBlocker).CloseBlock(parent, block, pc)
 }
 
-// endsWithin reports whether a blank or a closing parenthesis comes soon enough
-// for line to begin with a destination. Without it each "](" of a long line
-// would be searched to the end of that line.
-func endsWithin(line []byte, limit int) bool {
-	for _, c := range line[:min(limit, len(line))] {
-		if isBlank(c) || c == ')' || c == '>' {
+// startsDestination reports whether what follows "](" can be a destination and
+// ends soon enough. Without this check each "](" of a long line would be
+// searched to the end of the line.
+func startsDestination(line []byte) bool {
+	i := skipBlank(line, 0)
+	if i == len(line) {
+		return true // it stands on the next line
+	}
+	limit := min(len(line), i+maxDest)
+	if line[i] == '<' {
+		for i++; i < limit; i++ {
+			switch line[i] {
+			case '\\':
+				i++
+			case '<', '\n':
+				return false
+			case '>':
+				return true
+			}
+		}
+		return false
+	}
+	depth := 0
+	for ; i < limit; i++ {
+		switch c := line[i]; {
+		case c == '\\':
+			i++
+		case isBlank(c):
 			return true
+		case c == '(':
+			if depth++; depth > maxParens {
+				return false
+			}
+		case c == ')':
+			if depth--; depth < 0 {
+				return true
+			}
 		}
 	}
-	return len(line) <= limit
+	return limit == len(line)
+}
+
+// A missingReader hides the parenthesis behind a closing bracket, so that the
+// bracket can still close a reference.
+type missingReader struct{ text.Reader }
+
+// Peek implements text.Reader.
+func (r *missingReader) Peek() byte {
+	if c := r.Reader.Peek(); c != '(' {
+		return c
+	}
+	return ' '
 }
 
 // find returns the span of part within s, or an empty span.
@@ -181,15 +260,16 @@ func find(source []byte, s Span, part []byte) Span {
 	return Span{}
 }
 
-// decode resolves backslash escapes and character references.
-func decode(raw []byte) string {
-	for _, c := range raw {
-		if c == '\\' || c == '&' {
-			raw = util.UnescapePunctuations(raw)
-			raw = util.ResolveNumericReferences(raw)
-			raw = util.ResolveEntityNames(raw)
-			break
+// decode resolves backslash escapes and character references. A part of the
+// source without any shares the memory of the text.
+func (f *found) decode(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 && bytes.IndexByte(raw, '&') < 0 {
+		if s, ok := f.span(raw); ok {
+			return f.text[s.Start:s.End]
 		}
+		return string(raw)
 	}
-	return string(raw)
+	raw = util.UnescapePunctuations(raw)
+	raw = util.ResolveNumericReferences(raw)
+	return strings.ToValidUTF8(string(util.ResolveEntityNames(raw)), "\uFFFD")
 }

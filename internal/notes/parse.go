@@ -44,6 +44,9 @@ func Parse(name, body string) *Note {
 	pc.Set(foundKey, f)
 	tree := markdown().Parse(text.NewReader(source), parser.WithContext(pc))
 
+	n.frontTags()
+	w := walker{note: n, found: f}
+	w.walk(tree)
 	n.Links = f.links
 	slices.SortStableFunc(n.Links, func(a, b Link) int { return a.Span.Start - b.Span.Start })
 	for i := range n.Links {
@@ -54,9 +57,6 @@ func Parse(name, body string) *Note {
 	for i := range n.Definitions {
 		n.Definitions[i].Line = lineOf(n.lines, n.Definitions[i].Span.Start)
 	}
-	n.frontTags()
-	w := walker{note: n, source: source}
-	w.walk(tree)
 	n.sections()
 	n.Title = n.title()
 	n.keys = linkKeys(n)
@@ -132,9 +132,9 @@ func (n *Note) sections() {
 // A walker takes headings, tags and anchors out of a syntax tree. It goes by
 // parent links instead of recursion: emphasis nests as deep as a text likes.
 type walker struct {
-	note   *Note
-	source []byte
-	slugs  slugger
+	*found
+	note  *Note
+	slugs slugger
 }
 
 func (w *walker) walk(root ast.Node) {
@@ -172,7 +172,15 @@ func (w *walker) enter(n ast.Node) bool {
 		for i := range n.Segments.Len() {
 			w.anchors(n.Segments.At(i))
 		}
-	case *ast.CodeSpan, *ast.AutoLink, *ast.CodeBlock, *ast.FencedCodeBlock:
+	case *ast.AutoLink:
+		if s, ok := w.span(n.Label(w.source)); ok {
+			w.links = append(w.links, Link{
+				Kind: Auto, Text: w.note.Slice(s), Dest: string(n.URL(w.source)),
+				DestSpan: s, Span: Span{s.Start - 1, s.End + 1},
+			})
+		}
+		return false
+	case *ast.CodeSpan, *ast.CodeBlock, *ast.FencedCodeBlock:
 		return false
 	}
 	return true
@@ -238,7 +246,7 @@ func (w *walker) plain(block ast.Node) string {
 			if n.Parent().Kind() == ast.KindCodeSpan {
 				b.Write(raw)
 			} else {
-				b.WriteString(decode(raw))
+				b.WriteString(w.decode(raw))
 			}
 			if n.SoftLineBreak() || n.HardLineBreak() {
 				b.WriteByte(' ')
@@ -278,10 +286,12 @@ func (w *walker) tags(s text.Segment) {
 			at++
 			continue
 		}
+		// The parser cuts text at every character that could be markup; a tag
+		// goes on behind such a cut.
 		end := at + 1
 		letters := false
-		for end < s.Stop {
-			r, size := utf8.DecodeRuneInString(text[end:s.Stop])
+		for end < len(text) {
+			r, size := utf8.DecodeRuneInString(text[end:])
 			if unicode.IsLetter(r) {
 				letters = true
 			} else if !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' && r != '-' && r != '/' {
@@ -307,12 +317,9 @@ func (w *walker) anchors(s text.Segment) {
 		}
 		at += i + 1
 		name := strings.TrimRight(body[:at-1], " \t\r\n")
-		if len(name) < 3 {
-			continue
-		}
-		short := len(name) >= 3 && strings.EqualFold(name[len(name)-2:], "id") && isBlank(name[len(name)-3])
-		long := len(name) >= 5 && strings.EqualFold(name[len(name)-4:], "name") && isBlank(name[len(name)-5])
-		if !short && !long {
+		name = name[max(0, len(name)-8):] // attribute names are longer only if they are not ours
+		name = name[strings.LastIndexAny(name, " \t\r\n")+1:]
+		if !strings.EqualFold(name, "id") && !strings.EqualFold(name, "name") {
 			continue
 		}
 		j := skipBlankString(body, at)

@@ -8,14 +8,14 @@ import (
 // Limits on the shape of a text. They are far beyond what people write and keep
 // the parser linear, and its stack small, on texts that nobody wrote by hand.
 const (
-	maxNesting   = 32   // container markers at the start of one line
-	maxIndent    = 128  // columns of indentation before a container marker
-	maxBlankRun  = 4    // blank lines in a row that stay separate
-	maxOpen      = 256  // brackets open at once within a block
-	maxDest      = 4096 // bytes of an inline destination
-	maxFront     = 64 << 10
-	maxLabel     = 999 // CommonMark's own limit
-	maxTitleSpan = 4096
+	maxNesting  = 32   // container markers at the start of one line
+	maxIndent   = 128  // columns of indentation before a container marker
+	maxBlankRun = 4    // blank lines in a row that stay separate
+	maxOpen     = 900  // bytes for which an open bracket waits once another opens
+	maxDest     = 2048 // bytes of an inline destination
+	maxParens   = 32   // parentheses open in an inline destination
+	maxFront    = 64 << 10
+	maxLabel    = 999 // CommonMark's own limit
 )
 
 // mask makes dst, a copy of text of the same length, ready for the Markdown

@@ -275,14 +275,20 @@ func (x *searchIndex) score(words []string) map[uint32]*score {
 	}
 	average := max(float64(x.total)/float64(len(x.numbers)), 1)
 	for i, word := range words {
-		for _, m := range x.matching(word) {
-			live := 0
+		matches := x.matching(word)
+		// A word and the longer words it begins share one rarity: "deploy" typed
+		// by somebody means the common word, not the rare "deployability".
+		live := 0
+		for _, m := range matches {
 			for _, q := range m.list {
 				if x.docs[q.doc] != nil {
 					live++
 				}
 			}
-			idf := math.Log(1 + (float64(len(x.numbers)-live)+0.5)/(float64(live)+0.5))
+		}
+		live = min(live, len(x.numbers))
+		idf := math.Log(1 + (float64(len(x.numbers)-live)+0.5)/(float64(live)+0.5))
+		for _, m := range matches {
 			for _, q := range m.list {
 				if x.docs[q.doc] == nil {
 					continue

@@ -1,0 +1,142 @@
+package notes
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func slugs(hits []Hit) string {
+	var list []string
+	for _, h := range hits {
+		list = append(list, h.Note.Slug)
+	}
+	return strings.Join(list, " ")
+}
+
+func TestSearch(t *testing.T) {
+	w := workspace(t, map[string]string{
+		"title.md":   "# Deploy\nnothing else here at all\n",
+		"heading.md": "# X\n## Deploy\nnothing else here at all\n",
+		"text.md":    "# Y\nnothing else here but one deploy somewhere\n",
+		"long.md":    "# Z\ndeploy " + strings.Repeat("other words ", 300),
+		"prefix.md":  "# V\nthe deployment went well\n",
+		"both.md":    "# W\nroll out and deploy with care\n",
+		"tag.md":     "# T\nsomething #deploy\n",
+		"umlaut.md":  "# Größe\nÄpfel und Birnen\n",
+		"cjk.md":     "# 日本語の文書\n",
+		"quiet.md":   "# Q\nsilence\n",
+	})
+	tests := []struct{ query, want string }{
+		{"deploy", "title tag heading both text prefix long"},
+		{"DEPLOY", "title tag heading both text prefix long"},
+		{"#deploy", "tag"},
+		{"deploym", "prefix"},
+		{"deploy care", "both title tag heading text prefix long"},
+		{"größe", "umlaut"},
+		{"ÄPFEL", "umlaut"},
+		{"文書", "cjk"},
+		{"quiet", "quiet"}, // by path
+		{"xyzzy", ""},
+		{"", ""},
+		{"  ! ? ", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.query, func(t *testing.T) {
+			if got := slugs(w.Search(tt.query, 0)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	if got := slugs(w.Search("deploy", 2)); got != "title tag" {
+		t.Errorf("with limit 2: %q", got)
+	}
+	for range 20 {
+		if a, b := w.Search("deploy care nothing", 0), w.Search("deploy care nothing", 0); !reflect.DeepEqual(a, b) {
+			t.Fatal("equal queries differ")
+		}
+	}
+}
+
+func TestSearchPlace(t *testing.T) {
+	w := workspace(t, map[string]string{
+		"a.md": "# T\nroll here\n\n  roll and back here  \nback\n",
+		"b.md": "# Long\n" + strings.Repeat("é word ", 100) + "needle" + strings.Repeat(" word é", 100) + "\n",
+	})
+	h := w.Search("roll back", 1)[0]
+	if h.Line != 3 || h.Snippet != "roll and back here" || h.Note.Slice(h.Span) != "roll" {
+		t.Errorf("hit = line %d, %q, %q", h.Line, h.Snippet, h.Note.Slice(h.Span))
+	}
+	h = w.Search("needle", 1)[0]
+	if !strings.HasPrefix(h.Snippet, "…") || !strings.HasSuffix(h.Snippet, "…") || !strings.Contains(h.Snippet, "needle") || len(h.Snippet) > maxSnippet+10 {
+		t.Errorf("snippet = %q", h.Snippet)
+	}
+}
+
+func TestSearchFollowsEdits(t *testing.T) {
+	w := workspace(t, map[string]string{"a.md": "apple", "b.md": "banana"})
+	check := func(query, want string) {
+		t.Helper()
+		if got := slugs(w.Search(query, 0)); got != want {
+			t.Errorf("%q: got %q, want %q", query, got, want)
+		}
+	}
+	check("apple", "a")
+	w.SetOverlay("a.md", "cherry", 1)
+	check("apple", "")
+	check("cherry", "a")
+	w.SetOverlay("c.md", "cherry banana", 1)
+	check("cherry", "a c")
+	w.ClearOverlay("a.md")
+	w.ClearOverlay("c.md")
+	check("cherry", "")
+	check("apple", "a")
+	check("banana", "b")
+}
+
+// TestSearchIndexStaysSmall edits one note many times: what the edits leave
+// behind must not pile up, nor change the ranking.
+func TestSearchIndexStaysSmall(t *testing.T) {
+	w := workspace(t, map[string]string{"a.md": "common apple", "b.md": "common banana"})
+	before := w.Search("common apple", 0)
+	for i := range 10_000 {
+		if _, err := w.SetOverlay("a.md", fmt.Sprintf("common word%d", i), int32(i)); err != nil {
+			t.Fatal(err)
+		}
+		if got := slugs(w.Search(fmt.Sprintf("word%d", i), 1)); got != "a" {
+			t.Fatalf("edit %d: %q", i, got)
+		}
+	}
+	x := w.search
+	if len(x.docs) > 4200 || len(x.terms) > 4200 {
+		t.Errorf("%d documents and %d terms for two notes", len(x.docs), len(x.terms))
+	}
+	for term, p := range x.terms {
+		if len(p.list) > 16 {
+			t.Errorf("term %q has %d postings", term, len(p.list))
+		}
+	}
+	w.ClearOverlay("a.md")
+	if after := w.Search("common apple", 0); !reflect.DeepEqual(before, after) {
+		t.Errorf("ranking drifted: %+v, want %+v", after, before)
+	}
+}
+
+func TestTerms(t *testing.T) {
+	long := strings.Repeat("x", 200)
+	var got []string
+	terms("Hello, wörld_1! a-b 日本 "+long+" ÉÉ", func(term []byte, at int) bool {
+		got = append(got, fmt.Sprintf("%s@%d", term, at))
+		return true
+	})
+	want := []string{"hello@0", "wörld_1@7", "a@17", "b@19", "日@21", "本@24", strings.Repeat("x", maxTerm) + "@28", "éé@229"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	n := 0
+	terms("a b c", func([]byte, int) bool { n++; return n < 2 })
+	if n != 2 {
+		t.Errorf("called %d times after false", n)
+	}
+}
