@@ -70,7 +70,7 @@ func TestEveryPartition(t *testing.T) {
 			for i := range len(c.in) + 1 {
 				check(cut(c.in, i), false, true)
 				for j := i; j <= len(c.in); j++ {
-					check(cut(c.in, i, j), (i+j)%2 == 0) // each read of the last piece in both ways, each pair in one
+					check(cut(c.in, i, j), (i+j)%2 == 0) // the end comes with the last piece for half of them
 				}
 			}
 			for seed := range uint64(64) {
