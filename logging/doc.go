@@ -34,7 +34,7 @@
 //   - secret-named parameters in the query or fragment of a URL: ?api_key=x
 //     becomes ?api_key=[redacted]. Names are percent-decoded. URLs inside a
 //     parameter, with their separators encoded, are looked at too;
-//   - tokens after Bearer or Basic: "Bearer abc" becomes "Bearer [redacted]";
+//   - tokens after Bearer or Basic, whose scheme then reads Bearer: "Basic abc" becomes "Bearer [redacted]";
 //   - lines that begin like an HTTP header of credentials, as in "Cookie: a=b";
 //   - a string that is itself a JSON object or array is redacted like one,
 //     three levels deep;

@@ -84,8 +84,14 @@ func (r *Redactor) Text(s string) string {
 // edit replaces the bytes lo to hi of a text.
 type edit struct {
 	lo, hi int
-	quotes int // -1: part of a string; else a value, in so many nested strings
+	quotes int // partText, tokenText: part of a string; else a value, in so many nested strings
 }
+
+// What takes the place of a part of a string.
+const (
+	partText  = -1 - iota // Redacted
+	tokenText             // "Bearer [redacted]", whatever the scheme was and however the blank was written
+)
 
 // valueText is the replacement of a whole value, by the number of strings it is
 // nested in. Each level escapes the one before.
@@ -108,17 +114,29 @@ type pass struct {
 
 func (p *pass) add(lo, hi int) {
 	if lo < hi {
-		p.edits = append(p.edits, edit{lo, hi, -1})
+		p.edits = append(p.edits, edit{lo, hi, partText})
 	}
+}
+
+// addToken replaces the token from lo to hi with its scheme, which begins at scheme. One in quotes keeps what stands before.
+func (p *pass) addToken(text []byte, scheme, lo, hi int) {
+	if before := text[lo-1]; before == '"' || before == '\'' {
+		p.add(lo, hi)
+		return
+	}
+	p.edits = append(p.edits, edit{scheme, hi, tokenText})
 }
 
 func (p *pass) append(dst, text []byte) []byte {
 	done := 0
 	for _, e := range p.edits {
 		dst = append(dst, text[done:e.lo]...)
-		if e.quotes < 0 {
+		switch e.quotes {
+		case partText:
 			dst = append(dst, Redacted...)
-		} else {
+		case tokenText:
+			dst = append(append(dst, "Bearer "...), Redacted...)
+		default:
 			dst = append(dst, valueText[e.quotes]...)
 		}
 		done = e.hi

@@ -86,7 +86,7 @@ func (f *finder) credentials(i int) int {
 	if hi < 0 {
 		return i + 1
 	}
-	f.add(lo, hi)
+	f.addToken(f.t, i, lo, hi)
 	return hi
 }
 
@@ -176,7 +176,7 @@ func jsonBreak(t []byte, i int) bool {
 }
 
 // header is the rule for a line of an HTTP header, "Cookie: a=b": i is the
-// beginning of a line. The scheme of credentials stays.
+// beginning of a line.
 func (f *finder) header(i int) int {
 	t := f.t
 	name := i
@@ -209,7 +209,8 @@ func (f *finder) header(i int) int {
 		hi++
 	}
 	if start, end := credentials(t[:hi], lo); end >= 0 {
-		lo = start
+		f.addToken(t, lo, start, hi)
+		return hi
 	}
 	f.add(lo, hi)
 	return hi
