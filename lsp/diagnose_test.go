@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -32,11 +33,14 @@ func TestDiagnose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const a = "file:///C:/a" // the decoder of params would respell it
 		start := time.Now()
+		var mu sync.Mutex
 		var runs []string
 		p := connect(t, &Server{Diagnose: func(ctx context.Context, d *Document) ([]protocol.Diagnostic, error) {
 			if SnapshotFrom(ctx).Document(d.URI()) != d {
 				t.Error("the snapshot has another document")
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			runs = append(runs, fmt.Sprint(d.Version(), "@", time.Since(start).Milliseconds()))
 			return finding(d.Text()), nil
 		}})
@@ -48,15 +52,21 @@ func TestDiagnose(t *testing.T) {
 		p.change(a, 2, object("text", "two"))
 		p.change(a, 3, object("text", "three"))
 		synctest.Wait()
-		if len(runs) != 1 || len(p.diagnostics) != 1 {
-			t.Fatalf("at once: runs %v, %d published", runs, len(p.diagnostics))
+		mu.Lock()
+		n := len(runs)
+		mu.Unlock()
+		if n != 1 || len(p.diagnostics) != 1 {
+			t.Fatalf("at once: %d runs, %d published", n, len(p.diagnostics))
 		}
 		time.Sleep(DiagnoseInterval)
 		synctest.Wait()
 		time.Sleep(time.Second)
 		p.change(a, 4, object("text", "four"))
 		synctest.Wait()
-		if got := fmt.Sprint(runs); got != "[1@0 3@50 4@1050]" {
+		mu.Lock()
+		got := fmt.Sprint(runs)
+		mu.Unlock()
+		if got != "[1@0 3@50 4@1050]" {
 			t.Errorf("runs are %s", got)
 		}
 		for _, want := range []int{1, 3, 4} {
@@ -102,10 +112,13 @@ func TestDiagnoseKeepsSpelling(t *testing.T) {
 // A run that has been overtaken is cancelled, with a cause, and its result is dropped even if it comes.
 func TestDiagnoseOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var causes []error
 		p := connect(t, &Server{Diagnose: func(ctx context.Context, d *Document) ([]protocol.Diagnostic, error) {
 			if d.Version() < 3 {
 				<-ctx.Done()
+				mu.Lock()
+				defer mu.Unlock()
 				causes = append(causes, context.Cause(ctx))
 			}
 			return finding(d.Text()), nil
@@ -120,6 +133,8 @@ func TestDiagnoseOvertaken(t *testing.T) {
 		p.change("file:///a", 3, object("text", "3"))
 		time.Sleep(DiagnoseInterval)
 		synctest.Wait()
+		mu.Lock()
+		defer mu.Unlock()
 		if len(causes) != 2 || !errors.Is(causes[0], errOvertaken) {
 			t.Errorf("causes are %v", causes)
 		}

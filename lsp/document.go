@@ -35,10 +35,9 @@ func NewDocument(u uri.URI, language string, version int32, text string, enc pro
 }
 
 func newDocument(u uri.URI, key Key, language string, version int32, text string, unit rope.Unit) *Document {
+	text = rope.Valid(text)
 	d := &Document{uri: u, key: key, language: language, version: version, text: rope.New(text), unit: unit}
-	if d.text.Len() == len(text) { // else something became U+FFFD
-		d.flat.Store(&text)
-	}
+	d.flat.Store(&text)
 	return d
 }
 

@@ -194,8 +194,10 @@ func TestDocument(t *testing.T) {
 	if all != d.Text() || d.Slice(-5, 100) != all {
 		t.Errorf("chunks are %q", all)
 	}
-	if got := NewDocument("a", "", 0, "a\xffb", "utf-8").Text(); got != "a\ufffdb" {
-		t.Errorf("invalid UTF-8 becomes %q", got)
+	for in, want := range map[string]string{"a\xffb": "a\ufffdb", "\xa6\x8d\xa40": "\ufffd0"} {
+		if got := NewDocument("a", "", 0, in, "utf-8").Text(); got != want {
+			t.Errorf("invalid UTF-8 becomes %q, want %q", got, want)
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ func (t Text) Replace(start, end int, s string) Text {
 		start, end = end, start
 	}
 	start, end = t.Align(start), t.Align(end)
-	s = valid(s)
+	s = Valid(s)
 	if start == end && s == "" {
 		return t
 	}

@@ -35,14 +35,15 @@ type node struct {
 // New returns the text s. Bytes of s that are not UTF-8 become U+FFFD. The Text
 // shares the memory of s.
 func New(s string) Text {
-	s = valid(s)
+	s = Valid(s)
 	if s == "" {
 		return Text{}
 	}
 	return Text{grow(leaves(nil, s))}
 }
 
-func valid(s string) string {
+// Valid returns s with each run of bytes that are not UTF-8 replaced by U+FFFD.
+func Valid(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
