@@ -93,7 +93,7 @@ func NewConn(t Transport, m *Mux, o *Options) *Conn {
 	c.room.L = &c.mu
 	c.c.Cancel = c.c.Cancel.Clone()
 	c.base, c.endBase = context.WithCancelCause(context.Background())
-	c.w = writer{t: t, max: c.c.MaxUnsent, fail: func(err error) { c.finish(err, endNow) }, drain: c.kick}
+	c.w = writer{t: t, max: c.c.MaxUnsent, timeout: c.c.WriteTimeout, fail: func(err error) { c.finish(err, endNow) }, drain: c.kick}
 	if s, ok := t.(*stream); ok {
 		s.setLimits(limits{c.c.MaxFrame, c.c.MaxHeader})
 		c.in, c.w.stream = s, s

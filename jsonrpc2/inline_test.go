@@ -3,6 +3,7 @@ package jsonrpc2
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -246,4 +247,34 @@ func TestKept(t *testing.T) {
 		}
 		n++
 	}
+}
+
+// A handler that ends its goroutine gets an answer all the same, and the connection goes on, wherever it ran.
+func TestGoexit(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		m := NewMux()
+		exit := Call(func(_ context.Context, p *struct {
+			Hang bool `json:"hang"`
+		}) (string, error) {
+			if p.Hang {
+				runtime.Goexit()
+			}
+			return "ok", nil
+		})
+		m.HandleRequest("concurrent", exit)
+		m.HandleRequest("ordered", exit, Ordered)
+		m.HandleNotification("note", exit)
+		w := newWire(t, m, nil)
+		for range 3 {
+			for _, method := range []string{"concurrent", "ordered"} {
+				w.send(request("1", method, `{"hang":true}`), note("note", `{"hang":true}`))
+				w.want(failure("1", -32603, "Internal error"))
+				earn(w, method)
+			}
+		}
+		_ = w.close()
+		if n := w.reported("Goexit"); n != 12 {
+			t.Errorf("%d reports", n)
+		}
+	})
 }

@@ -70,6 +70,9 @@ type Options struct {
 	MaxUnsent int
 	// Linger is how long handlers go on after the end of the input before their contexts are cancelled. 0 cancels at once.
 	Linger time.Duration
+	// WriteTimeout ends the connection when the peer takes nothing for so long, on transports that have write deadlines, as sockets and pipes do.
+	// 0 waits for ever: such a peer costs no more than MaxQueued and MaxUnsent, and hurts nobody else.
+	WriteTimeout time.Duration
 	// FlushTimeout bounds how long an ending connection waits for the last answers to be written; 0 is 5 s.
 	FlushTimeout time.Duration
 }

@@ -2,6 +2,7 @@ package jsonrpc2
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -217,34 +218,55 @@ func (c *Conn) runLane(t *task) {
 
 // handle runs a task's handler and sends its answer.
 func (c *Conn) handle(t *task, start time.Time) {
-	in := len(t.params)
+	returned := false
+	defer func() {
+		if !returned { // the handler has ended this goroutine, as t.FailNow of a test does
+			go c.resume(t, start)
+		}
+	}()
 	v, err := run(t.route.h, t.ctx, &t.Request)
+	returned = true
+	c.conclude(t, start, v, err)
+}
+
+// conclude sends the answer of a task whose handler is done.
+func (c *Conn) conclude(t *task, start time.Time, v any, err error) {
 	if !start.IsZero() {
 		t.route.trust.ran(time.Since(start))
 	}
+	in := len(t.params)
 	var o outcome
-	switch {
-	case t.id == nil:
-		if err != nil {
-			c.c.report(t.ctx, &t.Request, err)
-		}
-	default:
+	if t.id != nil {
 		o = c.settle(t, v, err)
 		c.send(t, &o, true)
+	} else if err != nil {
+		c.c.report(t.ctx, &t.Request, err)
 	}
 	t.end(&returned)
-	out := len(o.body)
-	o.free()
 	if c.c.Observe != nil {
-		if start.IsZero() {
-			start = t.arrived
-		}
 		c.c.observe(Event{
 			Method: t.route.method, Notification: t.id == nil, Queued: start.Sub(t.arrived), Run: time.Since(start),
-			In: in, Out: out, Code: o.code,
+			In: in, Out: len(o.body), Code: o.code,
 		})
 	}
+	o.free()
 }
+
+// resume does for a handler that has ended its goroutine what that goroutine would have done next.
+func (c *Conn) resume(t *task, start time.Time) {
+	c.conclude(t, start, nil, errGoexit)
+	switch {
+	case t.inline && c.leave(t.role):
+		c.held++
+		c.read(t.role)
+	case t.ordered():
+		c.runLane(t)
+	default:
+		c.work(c.after(t))
+	}
+}
+
+var errGoexit = errors.New("handler ended its goroutine with runtime.Goexit")
 
 // settle decides the answer to a request of this connection.
 func (c *Conn) settle(t *task, v any, err error) outcome {

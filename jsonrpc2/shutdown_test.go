@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -370,3 +371,18 @@ type failing struct {
 }
 
 func (f *failing) Write([]byte) (int, error) { return 0, f.err }
+
+// A peer that takes nothing is dropped after WriteTimeout.
+func TestWriteTimeout(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		a, b := net.Pipe()
+		defer b.Close()
+		w := serveWire(t, Open(a, Lines), Open(b, Lines), testMux(nil), &Options{WriteTimeout: time.Minute})
+		start := time.Now()
+		w.send(request("1", "ping", ""))
+		err := <-w.err
+		if !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) != time.Minute {
+			t.Error(err, time.Since(start))
+		}
+	})
+}

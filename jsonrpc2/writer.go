@@ -2,6 +2,9 @@ package jsonrpc2
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -10,11 +13,12 @@ import (
 // writer gathers messages and writes them in as few writes as do not keep the peer waiting. Whoever flushes first writes for all: others append
 // and go on. The bytes of one message are always together.
 type writer struct {
-	t      Transport
-	stream *stream // t, when it is one of ours: messages are framed as they are appended
-	max    int     // MaxUnsent
-	fail   func(error)
-	drain  func() // called, without the lock, when full ends
+	t       Transport
+	stream  *stream       // t, when it is one of ours: messages are framed as they are appended
+	max     int           // MaxUnsent
+	timeout time.Duration // of one write; 0: none
+	fail    func(error)
+	drain   func() // called, without the lock, when full ends
 
 	full atomic.Bool // more than max bytes wait: append blocks
 
@@ -138,6 +142,11 @@ func (w *writer) makeRoom() {
 
 func (w *writer) write(b []byte, ends []int) error {
 	if w.stream != nil {
+		if w.timeout > 0 {
+			if err := w.stream.setWriteDeadline(time.Now().Add(w.timeout)); err != nil && !errors.Is(err, os.ErrNoDeadline) {
+				return fmt.Errorf("write deadline: %w", err)
+			}
+		}
 		return w.stream.writeRaw(b)
 	}
 	frames := make([][]byte, len(ends))
