@@ -2,9 +2,12 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strconv"
 	"sync"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // call is one request or notification of a hosted session. It is the context its handler gets, which saves an allocation and finds it again
@@ -82,7 +85,7 @@ func (c *call) finish() {
 
 // Progress tells the client how far the request that ctx belongs to has come (MCP progress): progress out of total, or of an unknown whole if
 // total is not above 0, with an optional message for people. Nothing is sent, and nil returned, when the client did not ask for progress or
-// the request is done or was cancelled; so tools need not ask. progress must increase with every call; one that does not, or is not finite,
+// the request is done or was cancelled, or the connection is ending; so tools need not ask. progress must increase with every call; one that does not, or is not finite,
 // is dropped and [ErrProgress] returned. Progress may be called by many goroutines at once, and waits when the client reads too slowly.
 func Progress(ctx context.Context, progress, total float64, message string) error {
 	c := callFrom(ctx)
@@ -113,7 +116,15 @@ func Progress(ctx context.Context, progress, total float64, message string) erro
 		p = append(p, `,"message":`...)
 		p = appendString(p, message)
 	}
-	return conn.Notify(ctx, "notifications/progress", encoded(append(p, '}')))
+	return unlessClosed(conn.Notify(ctx, "notifications/progress", encoded(append(p, '}'))))
+}
+
+// unlessClosed drops the error of a connection that is ending: a tool goes on until its context ends, whether or not anybody listens.
+func unlessClosed(err error) error {
+	if errors.Is(err, jsonrpc2.ErrClosed) {
+		return nil
+	}
+	return err
 }
 
 func appendFloat(dst []byte, f float64) []byte {

@@ -250,7 +250,9 @@ func TestCapabilities(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := string(c.s.Handle(context.Background(), []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+c.revision+`"}}`)))
-			var m struct{ Result struct{ Capabilities json.RawMessage } }
+			var m struct {
+				Result struct{ Capabilities json.RawMessage }
+			}
 			if err := json.Unmarshal([]byte(got), &m); err != nil {
 				t.Fatal(err)
 			}

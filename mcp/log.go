@@ -38,12 +38,13 @@ func (ses *Session) LogEnabled(level Level) bool {
 }
 
 // Log sends a log message to the client (notifications/message), with the name of a logger if that is not empty. data is anything that encodes
-// as JSON; keep secrets out of it. Nothing is sent, and nil returned, where [Session.LogEnabled] is false.
+// as JSON; keep secrets out of it. Nothing is sent, and nil returned, where [Session.LogEnabled] is false or the connection is
+// ending.
 func (ses *Session) Log(ctx context.Context, level Level, logger string, data any) error {
 	if !ses.LogEnabled(level) {
 		return nil
 	}
-	return ses.Notify(ctx, "notifications/message", logMessage{level.String(), logger, data})
+	return unlessClosed(ses.Notify(ctx, "notifications/message", logMessage{level.String(), logger, data}))
 }
 
 type logMessage struct {

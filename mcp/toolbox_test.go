@@ -30,7 +30,6 @@ type order struct {
 	To     *address  `json:"to,omitempty"`
 	When   time.Time `json:"when,omitzero"`
 	Secret string    `json:"-"`
-	plain  int
 }
 
 type flat struct {

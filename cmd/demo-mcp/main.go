@@ -1,0 +1,65 @@
+// Command demo-mcp is an MCP server for a folder of Markdown notes: an AI client can list, read and search them, and summarize one by a prompt.
+// Without -root it serves a small sample that is part of the program.
+//
+//	demo-mcp                  serve on standard input and output, as clients start it
+//	demo-mcp -root DIR        serve the notes of DIR
+//	demo-mcp -listen :4390    serve on a TCP port of this machine
+//	demo-mcp -stats           print what was called how often, and the times, at the end
+//	demo-mcp -try             start itself as a child, talk to it as a client would, and print the traffic
+//
+// For the other flags, those of every server made with the framework, see demo-mcp -help.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/tandem-rpc/tandem/framework"
+	"github.com/tandem-rpc/tandem/internal/notes"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	var c framework.Config
+	fs := flag.NewFlagSet("demo-mcp", flag.ContinueOnError)
+	c.Register(fs)
+	root := fs.String("root", "", "serve the Markdown notes of `DIR`; without it, a sample")
+	try := fs.Bool("try", false, "start this server as a child, talk to it and print the traffic")
+	switch err := fs.Parse(os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return framework.ExitUsage // Parse has said what
+	case fs.NArg() > 0:
+		fmt.Fprintf(os.Stderr, "demo-mcp: unexpected argument %q\n", fs.Arg(0))
+		return framework.ExitUsage
+	}
+	if *try {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		if err := tryServer(ctx, os.Stdout, *root); err != nil {
+			fmt.Fprintln(os.Stderr, "demo-mcp:", err)
+			return framework.ExitFailure
+		}
+		return 0
+	}
+	w, err := open(*root)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo-mcp:", err)
+		return framework.ExitFailure
+	}
+	defer w.Close()
+	return c.Run(context.Background(), new(framework.Runtime), newServer(w))
+}
+
+func open(root string) (*notes.Workspace, error) {
+	if root == "" {
+		return notes.Sample(), nil
+	}
+	return notes.Open(root, nil)
+}
