@@ -224,4 +224,3 @@ func TestSessionBadMessages(t *testing.T) {
 		w.want(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 	}
 }
-

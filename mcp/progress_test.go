@@ -196,4 +196,3 @@ func TestProgressAfterInput(t *testing.T) {
 		t.Error("the tool failed")
 	}
 }
-
