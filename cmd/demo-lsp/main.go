@@ -1,0 +1,62 @@
+// Command demo-lsp is a language server for a folder of Markdown notes: editors see broken links as diagnostics, the note or section behind a link when
+// they hover over it, and can jump there. Without -root it serves the folder that the editor opens, or a small sample if that opens none.
+//
+//	demo-lsp                  serve on standard input and output, as editors start it
+//	demo-lsp -root DIR        serve the notes of DIR, whatever the editor opens
+//	demo-lsp -listen :4389    serve on a TCP port of this machine
+//	demo-lsp -stats           print what was called how often, and the times, at the end
+//	demo-lsp -try             start itself as a child, talk to it as an editor would, and print the traffic
+//
+// For the other flags, those of every server made with the framework, see demo-lsp -help.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/tandem-rpc/tandem/framework"
+	"github.com/tandem-rpc/tandem/internal/notes"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	var c framework.Config
+	fs := flag.NewFlagSet("demo-lsp", flag.ContinueOnError)
+	c.Register(fs)
+	root := fs.String("root", "", "serve the Markdown notes of `DIR`; without it, the folder that the editor opens")
+	try := fs.Bool("try", false, "start this server as a child, talk to it and print the traffic")
+	switch err := fs.Parse(os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return framework.ExitUsage // Parse has said what
+	case fs.NArg() > 0:
+		fmt.Fprintf(os.Stderr, "demo-lsp: unexpected argument %q\n", fs.Arg(0))
+		return framework.ExitUsage
+	}
+	if *try {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		if err := tryServer(ctx, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "demo-lsp:", err)
+			return framework.ExitFailure
+		}
+		return 0
+	}
+	d := new(demo)
+	if *root != "" {
+		w, err := notes.Open(*root, nil)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "demo-lsp:", err)
+			return framework.ExitFailure
+		}
+		d.use(w)
+	}
+	defer d.close()
+	return c.Run(context.Background(), new(framework.Runtime), d.server())
+}

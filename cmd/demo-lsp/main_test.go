@@ -1,0 +1,258 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.lsp.dev/protocol"
+	"go.lsp.dev/uri"
+	"go.uber.org/goleak"
+
+	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/lsp"
+)
+
+// TestMain makes the test binary the demo as well, as -try starts it.
+func TestMain(m *testing.M) {
+	if slices.Contains(os.Args, "--stdio") {
+		os.Exit(run())
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestTry(t *testing.T) {
+	var out bytes.Buffer
+	if err := tryServer(context.Background(), &out); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, want := range []string{"# Open the session", "no such note", `"kind":"end"`, "-32800", "-32602", "-32601", "-32600", `"result":null`, "exit code 0"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, &out)
+		}
+	}
+}
+
+// session is a client of a demo in this process.
+type session struct {
+	t    *testing.T
+	conn *jsonrpc2.Conn
+	d    *demo
+	diag chan *protocol.PublishDiagnosticsParams
+}
+
+func start(t *testing.T, d *demo, rootURI any) *session {
+	t.Helper()
+	a, b := jsonrpc2.Pipe()
+	s := &session{t: t, d: d, diag: make(chan *protocol.PublishDiagnosticsParams, 100)}
+	o := new(jsonrpc2.Options)
+	m, err := d.server().Mount(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := jsonrpc2.NewConn(a, m, o)
+	mux := jsonrpc2.NewMux()
+	mux.HandleNotification(protocol.MethodTextDocumentPublishDiagnostics, jsonrpc2.Note(func(_ context.Context, p *protocol.PublishDiagnosticsParams) error {
+		s.diag <- p
+		return nil
+	}))
+	s.conn = jsonrpc2.NewConn(b, mux, &jsonrpc2.Options{Codec: lsp.Codec, Cancel: cancel.NewRegistry(lsp.Cancel)})
+	done := make(chan struct{}, 2)
+	for _, c := range []*jsonrpc2.Conn{server, s.conn} {
+		go func() {
+			_ = c.Serve(context.Background())
+			done <- struct{}{}
+		}()
+	}
+	t.Cleanup(func() {
+		_ = s.conn.Close()
+		<-done
+		<-done
+		d.close()
+	})
+	s.call("initialize", object{"processId": nil, "rootUri": rootURI, "capabilities": object{}}, nil)
+	return s
+}
+
+func (s *session) call(method string, params, result any) {
+	s.t.Helper()
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
+	if err := s.conn.Call(ctx, method, params, result); err != nil {
+		s.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (s *session) notify(method string, params any) {
+	s.t.Helper()
+	if err := s.conn.Notify(context.Background(), method, params); err != nil {
+		s.t.Fatalf("%s: %v", method, err)
+	}
+}
+
+func (s *session) open(u uri.URI, text string) {
+	s.t.Helper()
+	s.notify("textDocument/didOpen", object{"textDocument": object{"uri": u, "languageId": "markdown", "version": 1, "text": text}})
+}
+
+// messages waits for diagnostics of the document with this many entries, and returns what they say.
+func (s *session) messages(u uri.URI, n int) []string {
+	s.t.Helper()
+	late := time.After(10 * time.Second)
+	for {
+		select {
+		case p := <-s.diag:
+			if lsp.KeyOf(p.URI) != lsp.KeyOf(u) || len(p.Diagnostics) != n {
+				continue
+			}
+			var out []string
+			for _, d := range p.Diagnostics {
+				out = append(out, string(d.Message.(protocol.String)))
+			}
+			return out
+		case <-late:
+			s.t.Fatalf("no %d diagnostics for %s", n, u)
+		}
+	}
+}
+
+func (s *session) at(method string, u uri.URI, line, character int, result any) {
+	s.t.Helper()
+	s.call(method, object{"textDocument": object{"uri": u}, "position": object{"line": line, "character": character}}, result)
+}
+
+func folderOf(t *testing.T, files map[string]string) (dir string, u func(string) uri.URI) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir, func(name string) uri.URI { return uri.File(filepath.Join(dir, name)) }
+}
+
+func TestFolder(t *testing.T) {
+	dir, u := folderOf(t, map[string]string{
+		"index.md": "# Index\n🌍 [a](a.md#two) [gone](gone.md) [web](https://example.org/x)\n",
+		"a.md":     "# A\n\n## One\n\none\n\n## Two\n\ntwo\n",
+	})
+	s := start(t, new(demo), uri.File(dir))
+	s.open(u("index.md"), "# Index\n🌍 [a](a.md#two) [gone](gone.md) [web](https://example.org/x)\n")
+	if got := s.messages(u("index.md"), 1)[0]; !strings.Contains(got, "gone.md") {
+		t.Errorf("message is %q", got)
+	}
+	for _, tt := range []struct {
+		name       string
+		line, char int
+		want       string // "": no hover
+	}{
+		{"note", 1, 4, "two"},
+		{"broken", 1, 22, "no such note"},
+		{"web", 1, 40, "https://example.org/x"},
+		{"no link", 0, 3, ""},
+		{"far away", 99, 99, ""},
+	} {
+		var h *protocol.Hover
+		s.at("textDocument/hover", u("index.md"), tt.line, tt.char, &h)
+		switch {
+		case tt.want == "" && h != nil:
+			t.Errorf("%s: hover is %+v", tt.name, h)
+		case tt.want != "" && (h == nil || !strings.Contains(h.Contents.(*protocol.MarkupContent).Value, tt.want)):
+			t.Errorf("%s: hover is %+v, want %q", tt.name, h, tt.want)
+		}
+	}
+	var where protocol.Location
+	s.at("textDocument/definition", u("index.md"), 1, 4, &where)
+	if where.URI != u("a.md") || where.Range.Start.Line != 6 {
+		t.Errorf("definition is at %+v", where)
+	}
+	var nothing json.RawMessage
+	s.at("textDocument/definition", u("index.md"), 1, 22, &nothing)
+	if string(nothing) != "null" {
+		t.Errorf("definition of a broken link is %s", nothing)
+	}
+	s.at("textDocument/hover", "untitled:x", 0, 0, &nothing)
+	if string(nothing) != "null" {
+		t.Errorf("hover in a document that is not open is %s", nothing)
+	}
+}
+
+// An edit in one note mends a link in another, and closing it without saving breaks it again.
+func TestOverlay(t *testing.T) {
+	dir, u := folderOf(t, map[string]string{"index.md": "[n](new.md)\n", "new.txt": ""})
+	s := start(t, new(demo), uri.File(dir))
+	s.open(u("index.md"), "[n](new.md)\n")
+	s.messages(u("index.md"), 1)
+	s.open(u("new.md"), "# New\n")
+	s.messages(u("index.md"), 0)
+	s.notify("textDocument/didClose", object{"textDocument": object{"uri": u("new.md")}})
+	s.messages(u("index.md"), 1)
+	s.open("untitled:Untitled-1", "[x](y.md)")
+	if got := s.messages("untitled:Untitled-1", 0); len(got) != 0 {
+		t.Errorf("an unsaved text has %q", got)
+	}
+}
+
+func TestSampleWithoutFolder(t *testing.T) {
+	for _, root := range []any{nil, "untitled:x", "file:///"} {
+		s := start(t, new(demo), root)
+		var sum struct{ Notes, Links, Broken int }
+		s.call("workspace/executeCommand", object{"command": reindex}, &raw{&sum})
+		if sum.Notes < 5 || sum.Broken != 2 {
+			t.Errorf("root %v: %+v", root, sum)
+		}
+	}
+}
+
+type raw struct{ v any }
+
+func (r *raw) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, r.v) }
+
+func TestCommandErrors(t *testing.T) {
+	s := start(t, new(demo), nil)
+	for name, params := range map[string]object{
+		"no such command": {"command": "notes.burn"},
+		"bad argument":    {"command": reindex, "arguments": []any{"fast"}},
+	} {
+		if err := s.conn.Call(context.Background(), "workspace/executeCommand", params, nil); !errors.Is(err, jsonrpc2.ErrInvalidParams) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	call := s.conn.Go(context.Background(), "workspace/executeCommand", object{"command": reindex, "arguments": []object{{"pauseMs": 100000}}})
+	call.Cancel()
+	if err := call.Wait(nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled command: %v", err)
+	}
+}
+
+func TestFolderThatIsNone(t *testing.T) {
+	a, b := jsonrpc2.Pipe()
+	o := new(jsonrpc2.Options)
+	m, err := new(demo).server().Mount(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, client := jsonrpc2.NewConn(a, m, o), jsonrpc2.NewConn(b, nil, nil)
+	done := make(chan struct{}, 2)
+	for _, c := range []*jsonrpc2.Conn{server, client} {
+		go func() { _ = c.Serve(context.Background()); done <- struct{}{} }()
+	}
+	missing := uri.File(filepath.Join(t.TempDir(), "missing"))
+	err = client.Call(context.Background(), "initialize", object{"processId": nil, "rootUri": missing, "capabilities": object{}}, nil)
+	var e *jsonrpc2.Error
+	if !errors.As(err, &e) || e.Code != lsp.CodeRequestFailed {
+		t.Errorf("error is %v", err)
+	}
+	_ = client.Close()
+	<-done
+	<-done
+}
