@@ -144,7 +144,7 @@ func scenario(v string) []string {
 		fmt.Sprintf("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"x\xff\",\"params\":{\"v\":%s}}", v),   // no UTF-8
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":5,"method":%q}`, raw),                                      // a method of that name
 		fmt.Sprintf(`{"jsonrpc":"2.0","id":6,"method":"echo","params":%s}`, strings.Repeat("[", 600)), // too deep
-		fmt.Sprintf(`%s`, v),
+		v,
 	)
 }
 

@@ -69,9 +69,11 @@ func (c *Config) Run(ctx context.Context, rt *Runtime, fes ...FrontEnd) int {
 		return ExitUsage
 	}
 	if rt.Logger == nil {
-		rt.Logger = hclog.New(&hclog.LoggerOptions{
-			Name: program(), Level: hclog.LevelFromString(c.LogLevel), Output: p.stderr, JSONFormat: c.LogJSON,
-		})
+		level := hclog.LevelFromString(c.LogLevel)
+		if level == hclog.NoLevel {
+			level = hclog.Warn
+		}
+		rt.Logger = hclog.New(&hclog.LoggerOptions{Name: program(), Level: level, Output: p.stderr, JSONFormat: c.LogJSON})
 	}
 	if rt.Metrics == nil && c.Stats {
 		rt.Metrics = new(Metrics)

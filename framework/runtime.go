@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/go-hclog"
@@ -50,6 +51,7 @@ type Runtime struct {
 	// get through nearly twice as fast with 1 << 20. The system counts it against the user's limit, and refusal does no harm.
 	PipeSize int
 
+	number    atomic.Int64 // of the last connection from a listener, for the log
 	mu        sync.Mutex
 	closing   bool
 	sessions  map[*session]struct{}
@@ -68,6 +70,19 @@ func (rt *Runtime) ServeConn(ctx context.Context, rwc io.ReadWriteCloser, fes ..
 	_, err := rt.serve(ctx, rwc, place{name: "conn"}, fes)
 	return err
 }
+
+// ServeTransport is ServeConn for messages that do not come as a stream of bytes: a [jsonrpc2.Pipe], or a WebSocket. The framing of the front end
+// plays no part.
+func (rt *Runtime) ServeTransport(ctx context.Context, t jsonrpc2.Transport, fe FrontEnd) error {
+	_, err := rt.serve(ctx, nothing{t}, place{name: "transport", transport: t}, []FrontEnd{fe})
+	return err
+}
+
+// nothing is the stream that a connection over a Transport does not have.
+type nothing struct{ io.Closer }
+
+func (nothing) Read([]byte) (int, error)  { return 0, io.EOF }
+func (nothing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // Shutdown ends all serving: listeners are closed, connections read no more, handlers that run may finish, and what they answer is sent. It
 // returns nil when everything has ended. When ctx ends first, the contexts of the handlers left are cancelled, their connections closed, and

@@ -3,6 +3,7 @@ package framework
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -71,10 +72,11 @@ func (rt *Runtime) Serve(ctx context.Context, ln net.Listener, fes ...FrontEnd) 
 }
 
 func (rt *Runtime) serveAccepted(ctx context.Context, c net.Conn, fes []FrontEnd) {
-	at := place{name: c.LocalAddr().Network(), public: c.LocalAddr().Network() != "unix", detect: time.Minute}
+	network := c.LocalAddr().Network()
+	at := place{name: fmt.Sprintf("%s-%d", network, rt.number.Add(1)), public: network != "unix", detect: time.Minute}
 	_, err := rt.serve(ctx, c, at, fes)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrShutdown) {
-		rt.logger().Warn("connection failed", "transport", at.name, "error", rt.text(err))
+		rt.logger().Warn("connection failed", "connection", at.name, "error", rt.text(err))
 	}
 }
 

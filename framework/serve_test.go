@@ -437,3 +437,20 @@ func TestMetricsCountCancelled(t *testing.T) {
 		})
 	}
 }
+
+func TestServeTransport(t *testing.T) {
+	var rt framework.Runtime
+	ours, theirs := jsonrpc2.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- rt.ServeTransport(context.Background(), theirs, newFront(jsonrpc2.Header)) }()
+	if err := ours.Write([]byte(ask)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ours.Read(); err != nil || string(got) != answer {
+		t.Errorf("got %s, %v", got, err)
+	}
+	ours.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}

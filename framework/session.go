@@ -16,12 +16,13 @@ import (
 
 // place is what the ways of serving differ in.
 type place struct {
-	name    string                                            // "stdio", "conn", "listener": for the log
-	parent  bool                                              // the peer runs on this machine and started us or was told where to find us, so a process id from it means something
-	linger  time.Duration                                     // grace after the end of input where Options say none
-	public  bool                                              // anyone on the machine may connect, web pages in a browser too
-	started func(*session, *jsonrpc2.Conn, *jsonrpc2.Options) // called before Serve; nil: not
-	detect  time.Duration                                     // how long the first byte may take to choose a front end; 0: for ever
+	name      string                                            // "stdio", "conn", "listener": for the log
+	parent    bool                                              // the peer runs on this machine and started us or was told where to find us, so a process id from it means something
+	linger    time.Duration                                     // grace after the end of input where Options say none
+	public    bool                                              // anyone on the machine may connect, web pages in a browser too
+	started   func(*session, *jsonrpc2.Conn, *jsonrpc2.Options) // called before Serve; nil: not
+	transport jsonrpc2.Transport                                // in place of a stream
+	detect    time.Duration                                     // how long the first byte may take to choose a front end; 0: for ever
 }
 
 // session is one connection from its first byte to its exit code.
@@ -68,7 +69,11 @@ func (s *session) run(ctx context.Context, rt *Runtime, at place, fes []FrontEnd
 	if err != nil {
 		return 1, fmt.Errorf("framework: mount %s: %w", fe.Protocol(), err)
 	}
-	conn := jsonrpc2.NewConn(jsonrpc2.Open(stream, fe.Framing()), mux, o)
+	transport := at.transport
+	if transport == nil {
+		transport = jsonrpc2.Open(stream, fe.Framing())
+	}
+	conn := jsonrpc2.NewConn(transport, mux, o)
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
 	if p, ok := fe.(Parented); ok && at.parent {

@@ -44,7 +44,9 @@ func (rt *Runtime) serveStdio(ctx context.Context, at place, fes []FrontEnd) (in
 	if rt.PipeSize > 0 {
 		setPipeSize(out, rt.PipeSize)
 	}
-	return rt.serve(ctx, &stdio{in: os.Stdin, out: out}, at, fes)
+	streams := &stdio{in: os.Stdin, out: out}
+	defer streams.release()
+	return rt.serve(ctx, streams, at, fes)
 }
 
 // catchPipe keeps SIGPIPE, which a write to a closed standard output or error raises, from ending the process. It is caught and not ignored
@@ -95,4 +97,10 @@ func (s *stdio) Close() error {
 		_ = s.out.SetWriteDeadline(past)
 	})
 	return nil
+}
+
+// release takes the deadlines back: the descriptors are the process's again.
+func (s *stdio) release() {
+	_ = s.in.SetReadDeadline(time.Time{})
+	_ = s.out.SetWriteDeadline(time.Time{})
 }

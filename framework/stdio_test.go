@@ -377,3 +377,30 @@ func TestExitCodeIsTheFrontEnds(t *testing.T) {
 	c.send(`{"jsonrpc":"2.0","method":"leave","params":{"Code":7}}`, "\n")
 	c.exits(7) // with the input open
 }
+
+// A peer that asks and does not read must not keep the process when it goes, nor when the process is told to end.
+func TestStdioOutputNotRead(t *testing.T) {
+	fill := func(t *testing.T) *child {
+		c := start(t, "lines")
+		message := append(request(1, "echo", []string{strings.Repeat("x", 100_000)}), '\n')
+		for {
+			_ = c.in.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
+			if _, err := c.in.Write(message); err != nil {
+				return c // it reads no more
+			}
+		}
+	}
+	t.Run("peer goes", func(t *testing.T) {
+		t.Parallel()
+		c := fill(t)
+		c.in.Close()
+		c.out.Close()
+		c.exits(1)
+	})
+	t.Run("signal", func(t *testing.T) {
+		t.Parallel()
+		c := fill(t)
+		c.signal(syscall.SIGTERM)
+		c.exits(128 + int(syscall.SIGTERM))
+	})
+}
