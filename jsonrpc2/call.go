@@ -89,10 +89,8 @@ func (p *Pending) retire(err error, reason string) {
 		return
 	}
 	text := message(nil, conv.Method, conv.Params(strconv.AppendInt(nil, p.id, 10), reason))
-	c.c.outbound(text)
-	if _, err := c.w.append(nil, text); err == nil { // without waiting: the caller is done
-		go c.w.flush()
-	}
+	c.write(text, false) // without waiting: the caller is done
+	go c.w.flush()
 }
 
 // message makes a request, or with a nil id a notification (JSON-RPC 2.0 section 4).
@@ -287,7 +285,7 @@ func (c *Conn) post(ctx context.Context, text []byte, calls ...*Pending) error {
 		err = fmt.Errorf("%w: %d bytes", ErrTooLarge, len(text))
 	} else {
 		c.c.outbound(text)
-		_, err = c.w.append(ctx, text)
+		err = c.w.append(ctx, text)
 	}
 	if err == nil {
 		c.w.flush()

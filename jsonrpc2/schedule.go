@@ -301,26 +301,29 @@ func (c *Conn) settleUnstarted(t *task, conv *cancel.Convention) {
 	}
 }
 
-// send appends an answer for the writer, waiting for room if wait is set.
+// send gives an answer to the writer, waiting for room if wait is set. An error there has ended, or will end, the connection.
 func (c *Conn) send(t *task, o *outcome, wait bool) {
-	if t.batch != nil {
+	switch {
+	case t.batch != nil:
 		t.batch.settle(t, o)
-		return
+	case o.member == nil:
+	case c.c.Tap != nil:
+		c.write(o.appendResponse(make([]byte, 0, o.responseLen(t.id)), t.id), wait)
+	case wait:
+		_ = c.w.append(context.Background(), openObject, t.id, o.member, o.body, closeObject)
+	default:
+		_ = c.w.appendNow(openObject, t.id, o.member, o.body, closeObject)
 	}
-	if o.member == nil {
-		return
-	}
-	var room context.Context
+}
+
+// write is send for a whole message.
+func (c *Conn) write(message []byte, wait bool) {
+	c.c.outbound(message)
 	if wait {
-		room = context.Background() // Conn.end wakes who waits
-	}
-	if c.c.Tap != nil {
-		frame := o.appendResponse(make([]byte, 0, o.responseLen(t.id)), t.id)
-		c.c.outbound(frame)
-		_, _ = c.w.append(room, frame) // an error has ended, or will end, the connection
+		_ = c.w.append(context.Background(), message) // the end of the connection wakes who waits
 		return
 	}
-	_, _ = c.w.appendResponse(room, t.id, o)
+	_ = c.w.appendNow(message)
 }
 
 // batch gathers the answers to a batch of the other side.
@@ -345,11 +348,8 @@ func (b *batch) closeOne(reader bool) {
 	if len(text) == 0 {
 		return
 	}
-	c.c.outbound(text)
+	c.write(text, !reader)
 	if reader {
-		_, _ = c.w.append(nil, text)
 		c.held++
-		return
 	}
-	_, _ = c.w.append(context.Background(), text)
 }

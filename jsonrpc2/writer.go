@@ -39,10 +39,10 @@ const (
 	spareSize = 1 << 20  // a larger buffer is left to the garbage collector
 )
 
-// append adds one message, given as parts, waiting for room first if wait is not nil. held is how many bytes wait now.
-func (w *writer) append(wait context.Context, parts ...[]byte) (held int, err error) {
+// append adds one message, given as parts, after waiting for room. It returns ctx's error if that ends first.
+func (w *writer) append(ctx context.Context, parts ...[]byte) error {
 	w.mu.Lock()
-	for wait != nil && w.err == nil && w.full.Load() {
+	for w.err == nil && w.full.Load() {
 		if w.room == nil {
 			w.room = make(chan struct{})
 		}
@@ -51,14 +51,26 @@ func (w *writer) append(wait context.Context, parts ...[]byte) (held int, err er
 		w.flush()
 		select {
 		case <-room:
-		case <-wait.Done():
-			return 0, context.Cause(wait)
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 		w.mu.Lock()
 	}
+	defer w.mu.Unlock()
+	return w.put(parts)
+}
+
+// appendNow is append for those who must not wait.
+func (w *writer) appendNow(parts ...[]byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.put(parts)
+}
+
+// put adds one message. The lock is held.
+func (w *writer) put(parts [][]byte) error {
 	if w.err != nil {
-		w.mu.Unlock()
-		return 0, w.err
+		return w.err
 	}
 	n := 0
 	for _, p := range parts {
@@ -75,17 +87,10 @@ func (w *writer) append(wait context.Context, parts ...[]byte) (held int, err er
 	} else {
 		w.ends = append(w.ends, len(w.buf))
 	}
-	held = len(w.buf)
-	if held+w.writing > w.max {
+	if len(w.buf)+w.writing > w.max {
 		w.full.Store(true)
 	}
-	w.mu.Unlock()
-	return held, nil
-}
-
-// appendResponse is append for an answer, without copying it together first.
-func (w *writer) appendResponse(wait context.Context, id []byte, o *outcome) (held int, err error) {
-	return w.append(wait, openObject, id, o.member, o.body, closeObject)
+	return nil
 }
 
 // flush writes what waits, unless another goroutine is at it: that one will write ours too.
