@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // A Hit is one note that a search found.
@@ -15,183 +14,6 @@ type Hit struct {
 	Line    int    // 0-based line of the best place in the note
 	Span    Span   // the term found there; empty if only title, path or tag matched
 	Snippet string // that line, shortened, one line of text
-}
-
-// Weights of the parts of a note, in occurrences of plain text.
-const (
-	weightTitle   = 8
-	weightHeading = 3
-	weightTag     = 6
-	weightPath    = 4
-)
-
-// A document is what the index knows of a note.
-type document struct {
-	counts map[string]uint16
-	length int
-}
-
-// newDocument counts the terms of a note. It takes no lock, so that many notes
-// are counted at once.
-func newDocument(n *Note) *document {
-	d := &document{counts: make(map[string]uint16, min(len(n.Text)/12, 1<<16))}
-	add := func(text string, weight uint16) {
-		terms(text, func(term []byte, _ int) bool {
-			if c, ok := d.counts[string(term)]; !ok {
-				d.counts[string(term)] = weight
-			} else if c < math.MaxUint16-weight {
-				d.counts[string(term)] = c + weight
-			}
-			d.length++
-			return true
-		})
-	}
-	add(n.Text, 1)
-	add(n.Title, weightTitle)
-	add(n.Path, weightPath)
-	for _, h := range n.Headings {
-		add(h.Text, weightHeading)
-	}
-	for _, t := range n.Tags {
-		add(t.Name, weightTag)
-		d.counts[tagTerm(t.Name)] = weightTag
-	}
-	return d
-}
-
-// A posting says how often a term stands in a document.
-type posting struct {
-	doc   uint32
-	count uint16
-}
-
-type postings struct {
-	list []posting
-	// grown is the length at which dead postings are dropped next. Doubling it
-	// each time makes dropping cost nothing on average.
-	grown int
-}
-
-// A searchIndex is an inverted index. A note that changes gets a new document
-// number; what the old number left behind is ignored and dropped in passing, so
-// that an edit costs only the terms of its note. Edits are taken in by the next
-// search: typing costs nothing here.
-type searchIndex struct {
-	mu      sync.Mutex
-	terms   map[string]*postings
-	docs    []*Note // by document number; nil when dead
-	lengths []int32
-	numbers map[string]uint32 // path -> document number
-	total   int64             // sum of the lengths of live documents
-
-	pendingMu sync.Mutex
-	pending   map[string]struct{}
-}
-
-func newSearchIndex() *searchIndex {
-	return &searchIndex{
-		terms:   make(map[string]*postings),
-		numbers: make(map[string]uint32),
-		pending: make(map[string]struct{}),
-	}
-}
-
-// touch notes that the document at path is out of date.
-func (x *searchIndex) touch(p string) {
-	x.pendingMu.Lock()
-	x.pending[p] = struct{}{}
-	x.pendingMu.Unlock()
-}
-
-func (x *searchIndex) takePending() map[string]struct{} {
-	x.pendingMu.Lock()
-	defer x.pendingMu.Unlock()
-	p := x.pending
-	if len(p) > 0 {
-		x.pending = make(map[string]struct{})
-	}
-	return p
-}
-
-// put adds the note as a new document in place of the one with its path.
-func (x *searchIndex) put(n *Note, d *document) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.remove(n.Path)
-	x.add(n, d)
-}
-
-func (x *searchIndex) remove(p string) {
-	if number, ok := x.numbers[p]; ok {
-		x.total -= int64(x.lengths[number])
-		x.docs[number] = nil
-		delete(x.numbers, p)
-	}
-}
-
-func (x *searchIndex) add(n *Note, d *document) {
-	number := uint32(len(x.docs))
-	x.docs = append(x.docs, n)
-	x.lengths = append(x.lengths, int32(min(d.length, math.MaxInt32)))
-	x.numbers[n.Path] = number
-	x.total += int64(d.length)
-	for term, count := range d.counts {
-		p := x.terms[term]
-		if p == nil {
-			p = &postings{grown: 4}
-			x.terms[term] = p
-		}
-		if len(p.list) >= p.grown {
-			p.list = slices.DeleteFunc(p.list, func(q posting) bool { return x.docs[q.doc] == nil })
-			p.grown = 2*len(p.list) + 4
-		}
-		p.list = append(p.list, posting{number, count})
-	}
-}
-
-// renumber rebuilds the document numbers once most of them are dead, and drops
-// terms nobody uses any more.
-func (x *searchIndex) renumber() {
-	if len(x.docs) < 2*len(x.numbers)+4096 {
-		return
-	}
-	renamed := make([]uint32, len(x.docs))
-	docs, lengths := make([]*Note, 0, len(x.numbers)), make([]int32, 0, len(x.numbers))
-	for old, n := range x.docs {
-		if n != nil {
-			renamed[old] = uint32(len(docs))
-			x.numbers[n.Path] = uint32(len(docs))
-			docs, lengths = append(docs, n), append(lengths, x.lengths[old])
-		}
-	}
-	for term, p := range x.terms {
-		live := p.list[:0]
-		for _, q := range p.list {
-			if x.docs[q.doc] != nil {
-				live = append(live, posting{renamed[q.doc], q.count})
-			}
-		}
-		if p.list = live; len(live) == 0 {
-			delete(x.terms, term)
-		}
-	}
-	x.docs, x.lengths = docs, lengths
-}
-
-// catchUp takes in the edits since the last search. The caller holds x.mu.
-func (w *Workspace) catchUp() {
-	x := w.search
-	for p := range x.takePending() {
-		n, ok := w.At(p)
-		if number, had := x.numbers[p]; had && ok && x.docs[number] == n {
-			continue
-		}
-		x.remove(p)
-		if ok {
-			x.add(n, newDocument(n))
-		}
-	}
-	x.renumber()
 }
 
 // Search returns the notes that match a query, best first, at most limit of
@@ -211,27 +33,58 @@ func (w *Workspace) Search(query string, limit int) []Hit {
 	x := w.search
 	x.mu.Lock()
 	w.catchUp()
-	scores := x.score(words)
-	type scored struct {
-		note    *Note
-		matched int
-		score   float64
-	}
-	var found []scored
-	for number, s := range scores {
-		found = append(found, scored{x.docs[number], s.matched, s.score})
+	best := ranking{limit: limit}
+	for _, number := range x.score(words) {
+		s := &x.scores[number]
+		best.offer(ranked{x.docs[number], s.matched, s.score})
+		*s = score{}
 	}
 	x.mu.Unlock()
-	slices.SortFunc(found, func(a, b scored) int {
-		return cmp.Or(b.matched-a.matched, cmp.Compare(b.score, a.score), strings.Compare(a.note.Path, b.note.Path))
-	})
-	hits := make([]Hit, 0, min(limit, len(found)))
-	for _, f := range found[:min(limit, len(found))] {
-		h := Hit{Note: f.note, Score: math.Round(f.score*1000) / 1000}
+	hits := make([]Hit, 0, len(best.list))
+	for _, r := range best.finish() {
+		h := Hit{Note: r.note, Score: math.Round(r.score*1000) / 1000}
 		h.locate(words)
 		hits = append(hits, h)
 	}
 	return hits
+}
+
+// A ranked is a note found with what it is ranked by.
+type ranked struct {
+	note    *Note
+	matched int32
+	score   float64
+}
+
+func (a ranked) compare(b ranked) int {
+	return cmp.Or(cmp.Compare(b.matched, a.matched), cmp.Compare(b.score, a.score), strings.Compare(a.note.Path, b.note.Path))
+}
+
+// A ranking keeps the best of what it is offered. It lets the list grow to
+// twice the limit and then cuts it, which costs less than sorting everything.
+type ranking struct {
+	limit int
+	list  []ranked
+	worst ranked // of a full list, once it was cut
+	cut   bool
+}
+
+func (r *ranking) offer(x ranked) {
+	if r.cut && r.worst.compare(x) < 0 {
+		return
+	}
+	if r.list = append(r.list, x); len(r.list)/2 >= r.limit {
+		r.finish()
+	}
+}
+
+func (r *ranking) finish() []ranked {
+	slices.SortFunc(r.list, ranked.compare)
+	if len(r.list) >= r.limit {
+		r.list = r.list[:r.limit]
+		r.worst, r.cut = r.list[r.limit-1], true
+	}
+	return r.list
 }
 
 // maxWords bounds the words of a query that count.
@@ -261,53 +114,61 @@ func queryTerms(query string) []string {
 
 type score struct {
 	score   float64
-	matched int
-	word    int // 1 + index of the last word counted in matched
+	matched int32 // words of the query found
+	word    int32 // 1 + index of the last word counted in matched
 }
 
-// score sums the weight of each word over the documents that hold it. The
-// caller holds x.mu.
-func (x *searchIndex) score(words []string) map[uint32]*score {
+// score sums in x.scores the weight of each word over the documents that hold
+// it and returns those documents. The caller holds x.mu and clears the scores.
+func (x *searchIndex) score(words []string) []uint32 {
 	const k, b = 1.2, 0.75 // the usual constants of BM25
-	result := make(map[uint32]*score)
-	if len(x.numbers) == 0 {
-		return result
-	}
-	average := max(float64(x.total)/float64(len(x.numbers)), 1)
+	live := float64(len(x.numbers))
+	average := max(float64(x.total)/max(live, 1), 1)
+	var touched []uint32
 	for i, word := range words {
 		matches := x.matching(word)
 		// A word and the longer words it begins share one rarity: "deploy" typed
 		// by somebody means the common word, not the rare "deployability".
-		live := 0
+		with := 0
 		for _, m := range matches {
-			for _, q := range m.list {
-				if x.docs[q.doc] != nil {
-					live++
-				}
-			}
+			with += x.living(m.list)
 		}
-		live = min(live, len(x.numbers))
-		idf := math.Log(1 + (float64(len(x.numbers)-live)+0.5)/(float64(live)+0.5))
+		df := min(float64(with), live)
+		idf := math.Log(1 + (live-df+0.5)/(df+0.5))
 		for _, m := range matches {
 			for _, q := range m.list {
-				if x.docs[q.doc] == nil {
-					continue
+				length := x.lengths[q.doc]
+				if length == 0 {
+					continue // dead
 				}
-				s := result[q.doc]
-				if s == nil {
-					s = new(score)
-					result[q.doc] = s
+				s := &x.scores[q.doc]
+				if s.word == 0 {
+					touched = append(touched, q.doc)
 				}
 				tf := float64(q.count)
-				s.score += m.factor * idf * tf * (k + 1) / (tf + k*(1-b+b*float64(x.lengths[q.doc])/average))
-				if s.word != i+1 {
-					s.word = i + 1
+				s.score += m.factor * idf * tf * (k + 1) / (tf + k*(1-b+b*float64(length)/average))
+				if s.word != int32(i)+1 {
+					s.word = int32(i) + 1
 					s.matched++
 				}
 			}
 		}
 	}
-	return result
+	return touched
+}
+
+// living counts the postings of live documents.
+func (x *searchIndex) living(list []posting) int {
+	if len(x.numbers) == len(x.docs) {
+		return len(list)
+	}
+	n := 0
+	for _, q := range list {
+		if x.lengths[q.doc] > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 type match struct {
@@ -319,29 +180,31 @@ type match struct {
 const maxExpand = 64
 
 // matching returns the postings of a word and, counting less, of the words it
-// begins, in a fixed order.
+// begins, shortest first, in a fixed order.
 func (x *searchIndex) matching(word string) []match {
 	var list []match
-	if p := x.terms[word]; p != nil {
-		list = append(list, match{p.list, 1})
+	if id, ok := x.counter.ids[word]; ok && int(id) < len(x.lists) {
+		list = append(list, match{x.lists[id].list, 1})
 	}
 	if len(word) < 2 || word[0] == '#' {
 		return list
 	}
-	var longer []string
-	for term := range x.terms {
-		if len(term) > len(word) && strings.HasPrefix(term, word) {
-			longer = append(longer, term)
+	var ids []uint32
+	x.longer(word, func(id uint32) {
+		if int(id) < len(x.lists) && x.living(x.lists[id].list) > 0 {
+			ids = append(ids, id)
 		}
-	}
-	slices.SortFunc(longer, func(a, b string) int {
-		return cmp.Or(len(a)-len(b), strings.Compare(a, b))
 	})
-	for _, term := range longer[:min(maxExpand, len(longer))] {
-		list = append(list, match{x.terms[term].list, 0.4})
+	names := x.counter.names
+	slices.SortStableFunc(ids, func(a, b uint32) int { return cmp.Compare(len(names[a]), len(names[b])) })
+	for _, id := range ids[:min(maxExpand, len(ids))] {
+		list = append(list, match{x.lists[id].list, 0.4})
 	}
 	return list
 }
+
+// maxLocate bounds the bytes of a note in which the best line is looked for.
+const maxLocate = 256 << 10
 
 // locate finds the line of the note that holds most of the words, the first of
 // equals.
@@ -349,7 +212,7 @@ func (h *Hit) locate(words []string) {
 	n := h.Note
 	best, line, mask := 0, -1, uint32(0)
 	lineEnd, first := -1, Span{}
-	terms(n.Text, func(t []byte, at int) bool {
+	terms(n.Text[:min(len(n.Text), maxLocate)], func(t []byte, at int) bool {
 		if at > lineEnd {
 			line = lineOf(n.lines, at)
 			lineEnd = n.Line(line).End

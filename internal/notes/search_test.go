@@ -109,12 +109,12 @@ func TestSearchIndexStaysSmall(t *testing.T) {
 		}
 	}
 	x := w.search
-	if len(x.docs) > 4200 || len(x.terms) > 4200 {
-		t.Errorf("%d documents and %d terms for two notes", len(x.docs), len(x.terms))
+	if len(x.docs) > 4200 || len(x.lists) > 4200 {
+		t.Errorf("%d documents and %d terms for two notes", len(x.docs), len(x.lists))
 	}
-	for term, p := range x.terms {
+	for id, p := range x.lists {
 		if len(p.list) > 16 {
-			t.Errorf("term %q has %d postings", term, len(p.list))
+			t.Errorf("term %q has %d postings", x.counter.names[id], len(p.list))
 		}
 	}
 	w.ClearOverlay("a.md")

@@ -1,14 +1,12 @@
 package notes
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
 	"math"
 	"os"
-	"path"
 	"slices"
 	"strings"
 )
@@ -159,23 +157,9 @@ func ignoredDir(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "node_modules"
 }
 
-// ignoredPath reports whether some directory of a path is one the scan stays
-// out of.
-func ignoredPath(p string) bool {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if ignoredDir(path.Base(dir)) {
-			return true
-		}
-	}
-	return false
-}
-
 func (s *store) close() error {
 	if s.root == nil {
 		return nil
 	}
 	return s.root.Close()
 }
-
-// isMissing reports whether a read failed because there is nothing to read.
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) }

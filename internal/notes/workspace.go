@@ -167,10 +167,13 @@ func (w *Workspace) load(ctx context.Context) error {
 	}
 	type result struct {
 		note *Note
-		doc  *document
+		doc  document
+		new  []string // names of the terms this note was the first to have
 		err  error
 	}
-	results := make([]chan result, runtime.GOMAXPROCS(0))
+	names := make([][]string, runtime.GOMAXPROCS(0))
+	translations := make([]translation, len(names))
+	results := make([]chan result, len(names))
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -178,6 +181,8 @@ func (w *Workspace) load(ctx context.Context) error {
 	for i := range results {
 		results[i] = make(chan result, 16)
 		wg.Go(func() {
+			c := newCounter()
+			known := 0
 			for at := i; at < len(l.notes); at += len(results) {
 				var r result
 				body, err := w.store.read(l.notes[at], w.options.MaxNote)
@@ -185,7 +190,9 @@ func (w *Workspace) load(ctx context.Context) error {
 					r.err = err
 				} else {
 					r.note = Parse(l.notes[at], body)
-					r.doc = newDocument(r.note)
+					r.doc = c.count(r.note)
+					r.new = slices.Clone(c.names[known:])
+					known = len(c.names)
 				}
 				select {
 				case results[i] <- r:
@@ -199,11 +206,13 @@ func (w *Workspace) load(ctx context.Context) error {
 	// every tie in this workspace, independent of the number of processors.
 	for at, p := range l.notes {
 		var r result
+		worker := at % len(results)
 		select {
-		case r = <-results[at%len(results)]:
+		case r = <-results[worker]:
 		case <-ctx.Done():
 			return fmt.Errorf("open workspace: %w", context.Cause(ctx))
 		}
+		names[worker] = append(names[worker], r.new...)
 		if r.err == nil && w.total+int64(len(r.note.Text)) > w.options.MaxTotal {
 			r.err = fmt.Errorf("%w: the notes exceed %d bytes", ErrTooLarge, w.options.MaxTotal)
 		}
@@ -211,7 +220,7 @@ func (w *Workspace) load(ctx context.Context) error {
 			w.bad = append(w.bad, Skipped{p, r.err})
 		} else {
 			w.replace(p, &entry{disk: r.note})
-			w.search.put(r.note, r.doc)
+			w.search.put(r.note, r.doc, &translations[worker], func(id uint32) string { return names[worker][id] })
 		}
 		if w.options.Progress != nil {
 			w.options.Progress(at+1, len(l.notes))
