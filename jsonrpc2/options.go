@@ -63,8 +63,8 @@ type Options struct {
 	MaxHeader int
 	// MaxDepth is how deep JSON may be nested; the outermost bracket is 1.
 	MaxDepth int
-	// MaxQueued is how many bytes of messages may have been read and not started. At that many the connection stops reading, unless an outbound
-	// call waits for its response. One whole message is always taken.
+	// MaxQueued is how many bytes of messages may have been read and not started, each counted with 400 more for what remembers it. At that many the
+	// connection stops reading, unless an outbound call waits for its response. One whole message is always taken.
 	MaxQueued int
 	// MaxUnsent is how many bytes of encoded messages may wait to be written; handlers wait to append more.
 	MaxUnsent int

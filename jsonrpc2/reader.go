@@ -130,7 +130,7 @@ func (c *Conn) newTask(e *envelope, size int) *task {
 	} else {
 		t.Method = string(method)
 	}
-	t.conn, t.ctx, t.size = c, t, size
+	t.conn, t.ctx, t.size = c, t, size+taskSize
 	t.id, t.params, t.codec = e.id, e.params, c.c.codec
 	t.chunk = c.in.chunk()
 	c.slab = c.slab[1:]
@@ -161,7 +161,10 @@ func (c *Conn) newTask(e *envelope, size int) *task {
 	return t
 }
 
-const slabSize = 32
+const (
+	slabSize = 32
+	taskSize = 400 // what a waiting message costs beside its own bytes
+)
 
 // refuse answers a unit that is not a message, with the id if it had one.
 func (c *Conn) refuse(id []byte, e *Error, reason string) {
@@ -186,7 +189,7 @@ func (c *Conn) answerNow(t *task) {
 	if c.w.full.Load() {
 		t.id = append([]byte(nil), t.id...)
 		t.chunk, t.params = nil, nil
-		t.size = len(t.id) + 128
+		t.size = len(t.id) + taskSize
 		c.mu.Lock()
 		c.queued.Add(int64(t.size))
 		c.ready.push(t)
