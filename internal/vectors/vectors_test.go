@@ -1,0 +1,55 @@
+package vectors
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+var file = flag.String("vectors", "testdata/wire.jsonl", "file of vectors to run, found from here or from the top of the module")
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// load reads the file of the flag.
+func load(t testing.TB) []Vector {
+	t.Helper()
+	f, err := os.Open(*file)
+	if os.IsNotExist(err) && !filepath.IsAbs(*file) {
+		f, err = os.Open(filepath.Join("..", "..", *file))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := Load(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s has no vectors", *file)
+	}
+	return all
+}
+
+// TestVectors runs every vector of the file.
+func TestVectors(t *testing.T) {
+	passed, failed := 0, 0
+	for _, v := range load(t) {
+		t.Run(v.ID, func(t *testing.T) {
+			all := Run(t, &v)
+			if len(all) == 0 {
+				passed++
+				return
+			}
+			failed++
+			for _, f := range all {
+				t.Errorf("%s: %s", v.ID, f)
+			}
+		})
+	}
+	fmt.Printf("%d passed, %d failed\n", passed, failed)
+}
