@@ -1,6 +1,9 @@
 package notes
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of the workspace; test for them with errors.Is. Paths and other text
 // that came from outside is quoted in their messages.
@@ -12,6 +15,13 @@ var (
 	// ErrTooLarge says that a text is longer than Options.MaxNote, or that the
 	// workspace has reached Options.MaxNotes or Options.MaxTotal.
 	ErrTooLarge = errors.New("too large")
+	// ErrReadOnly says that the workspace is not on disk.
+	ErrReadOnly = errors.New("read-only workspace")
+	// ErrExists says that there is a file where a new one was to be made.
+	ErrExists = errors.New("file exists")
+	// ErrUnsaved says that a note has an overlay: whoever holds the unsaved text
+	// has to make the edit.
+	ErrUnsaved = errors.New("note has unsaved text")
 	// ErrClosed says that the workspace was closed.
 	ErrClosed = errors.New("workspace closed")
 )
@@ -29,3 +39,19 @@ var (
 	// never looked at.
 	ErrOutside = errors.New("outside the workspace")
 )
+
+// A ConflictError says that a note is not, or no longer, in the version that a
+// write was meant for. Nothing was written.
+type ConflictError struct {
+	Path    string
+	Want    string // the version the caller expected
+	Current *Note  // the note as it is now, nil if it is gone
+}
+
+// Error implements error.
+func (e *ConflictError) Error() string {
+	if e.Current == nil {
+		return fmt.Sprintf("%q is gone, expected version %.64q", e.Path, e.Want)
+	}
+	return fmt.Sprintf("%q has changed: it is in version %s, expected was %.64q", e.Path, e.Current.Version, e.Want)
+}

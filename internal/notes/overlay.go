@@ -3,7 +3,7 @@ package notes
 import "fmt"
 
 // A Change tells what one edit did. Old is nil for a new note, New for one that
-// is gone.
+// is gone, and both for a file that is no note.
 type Change struct {
 	Path     string
 	Old, New *Note
@@ -43,24 +43,30 @@ func (w *Workspace) SetOverlay(p, text string, version int32) (Change, error) {
 	return w.changed(p, e), nil
 }
 
-// ClearOverlay takes the unsaved text off the note at path, which then reads as
-// it was last seen on disk, or is gone if it never was there. Without an overlay
-// nothing happens.
+// ClearOverlay takes the unsaved text off the note at path. The note then reads
+// as its file does now, which the editor may have saved meanwhile, or is gone if
+// there is no file. Without an overlay nothing happens.
 func (w *Workspace) ClearOverlay(p string) (Change, error) {
+	w.files.Lock()
+	defer w.files.Unlock()
+	disk, err := w.reread(p)
+	if err != nil {
+		return Change{}, err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return Change{}, ErrClosed
 	}
 	old := w.entries[p]
-	if old == nil || old.overlay == nil {
+	switch {
+	case old == nil || old.overlay == nil:
 		n := w.note(p)
 		return Change{Path: p, Old: n, New: n}, nil
-	}
-	if old.disk == nil {
+	case disk == nil:
 		return w.changed(p, nil), nil
 	}
-	return w.changed(p, &entry{disk: old.disk}), nil
+	return w.changed(p, &entry{disk: disk}), nil
 }
 
 // changed replaces an entry and notes that the search index is behind.

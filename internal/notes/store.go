@@ -17,6 +17,8 @@ type store struct {
 	fsys   fs.FS             // nil for memory
 	root   *os.Root          // nil unless on disk
 	memory map[string]string // path -> content, nil unless in memory
+
+	tamper func(io.Writer) io.Writer // for tests: makes writes fail
 }
 
 // read returns the content of a regular file of at most limit bytes.
@@ -106,7 +108,7 @@ func (s *store) list(dir string, maxFiles int) listing {
 			}
 			return nil
 		}
-		if p == "." {
+		if p == "." || strings.HasPrefix(d.Name(), tempPrefix) {
 			return nil
 		}
 		if files++; files > maxFiles {
@@ -156,6 +158,9 @@ func (s *store) list(dir string, maxFiles int) listing {
 func ignoredDir(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "node_modules"
 }
+
+// moving reports whether files can change behind the workspace's back.
+func (s *store) moving() bool { return s.root != nil }
 
 func (s *store) close() error {
 	if s.root == nil {

@@ -51,6 +51,11 @@ type Workspace struct {
 	dir     string // absolute; "" unless on disk
 	store   store
 
+	// files is held while the workspace reads or writes files and applies what
+	// it found, so that an older reading never replaces a newer one. It is taken
+	// before mu, and never while mu is held.
+	files sync.Mutex
+
 	mu         sync.RWMutex
 	closed     bool
 	entries    map[string]*entry
@@ -365,6 +370,27 @@ func (w *Workspace) addAsset(p string) {
 	base := strings.ToLower(path.Base(p))
 	if first, ok := w.assetNames[base]; !ok || p < first {
 		w.assetNames[base] = p
+	}
+}
+
+func (w *Workspace) removeAsset(p string) {
+	if _, ok := w.assets[p]; !ok {
+		return
+	}
+	delete(w.assets, p)
+	w.countDirs(p, false)
+	base := strings.ToLower(path.Base(p))
+	if w.assetNames[base] != p {
+		return
+	}
+	delete(w.assetNames, base)
+	for q := range w.assets { // rare enough to look at all
+		if strings.ToLower(path.Base(q)) != base {
+			continue
+		}
+		if first, ok := w.assetNames[base]; !ok || q < first {
+			w.assetNames[base] = q
+		}
 	}
 }
 
