@@ -43,17 +43,30 @@ func AddTool[In, Out any](b *Toolbox, t Tool, f func(ctx context.Context, in In)
 	if out.schema != nil {
 		t.OutputSchema = out.schema.text
 	}
+	run := func(ctx context.Context, v In) (any, error) {
+		res, err := f(ctx, v)
+		if err != nil {
+			return failed(ctx, err)
+		}
+		return out.result(res)
+	}
+	if text, ok := any(f).(func(context.Context, In) (string, error)); ok && out.plain {
+		// The most common kind of tool, without putting the text into an any first.
+		run = func(ctx context.Context, v In) (any, error) {
+			s, err := text(ctx, v)
+			if err != nil {
+				return failed(ctx, err)
+			}
+			return TextResult(s), nil
+		}
+	}
 	name := t.Name
 	b.add(&boxed{tool: t, call: func(ctx context.Context, a Arguments) (any, error) {
 		var v In
 		if err := in.decode(a.raw, &v); err != nil {
 			return ErrorResult(fmt.Sprintf("Invalid arguments for tool %s: %v", name, err)), nil
 		}
-		res, err := f(ctx, v)
-		if err != nil {
-			return failed(ctx, err)
-		}
-		return out.result(res)
+		return run(ctx, v)
 	}})
 }
 

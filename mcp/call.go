@@ -15,6 +15,7 @@ import (
 type call struct {
 	context.Context
 	session *Session
+	params  borrowed // of its request, for peek
 
 	mu    sync.Mutex // held while a progress notification is on its way, so that none follows the end
 	token string     // the progress token's exact text; "" if the client wants no progress, or no more
@@ -48,6 +49,22 @@ func (c *call) revision() revision {
 		}
 	}
 	return newest
+}
+
+// name returns the string that raw is. Clients call few tools often, so the last name is kept.
+func (c *call) name(raw []byte) (string, bool) {
+	if c == nil {
+		return stringValue(raw)
+	}
+	last := c.session.name.Load()
+	if last != nil && len(raw) == len(*last)+2 && raw[0] == '"' && string(raw[1:len(raw)-1]) == *last {
+		return *last, true
+	}
+	s, ok := stringValue(raw)
+	if ok && len(s) <= maxName {
+		c.session.name.Store(&s)
+	}
+	return s, ok
 }
 
 // arm takes the progress token out of _meta: a string or an integer, anything else is ignored (MCP progress).

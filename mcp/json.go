@@ -1,10 +1,6 @@
 package mcp
 
-import (
-	"bytes"
-	"unicode/utf16"
-	"unicode/utf8"
-)
+import "bytes"
 
 // The functions below read JSON that was checked before: the engine has seen that a message is valid, not too deep, and UTF-8. They do not
 // recurse, allocate only for the strings they return, and stay inside the slice whatever it holds.
@@ -90,27 +86,6 @@ func skipSpace(b []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that begins at i.
-func skipString(b []byte, i int) int {
-	for i++; i < len(b); {
-		q := bytes.IndexByte(b[i:], '"')
-		if q < 0 {
-			return len(b)
-		}
-		// A quote behind an odd number of backslashes is part of the string.
-		q += i
-		slashes := 0
-		for q-slashes > i && b[q-slashes-1] == '\\' {
-			slashes++
-		}
-		i = q + 1
-		if slashes%2 == 0 {
-			return i
-		}
-	}
-	return len(b)
-}
-
 // skipValue returns the index after the value that begins at i. Brackets are only counted.
 func skipValue(b []byte, i int) int {
 	depth := 0
@@ -136,121 +111,4 @@ func skipValue(b []byte, i int) int {
 		i++
 	}
 	return len(b)
-}
-
-// unquoted decodes the inside of a JSON string.
-func unquoted(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
-	}
-	return string(unquote(raw))
-}
-
-// unquote decodes the inside of a JSON string that has escapes. Runs without one are copied whole, which for long texts is several times
-// faster than going byte by byte. An unpaired surrogate becomes U+FFFD.
-func unquote(raw []byte) []byte {
-	out := make([]byte, 0, len(raw))
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 || i+1 >= len(raw) {
-			return append(out, raw...)
-		}
-		out = append(out, raw[:i]...)
-		c := raw[i+1]
-		raw = raw[i+2:]
-		switch c {
-		case 'n':
-			out = append(out, '\n')
-		case 't':
-			out = append(out, '\t')
-		case 'r':
-			out = append(out, '\r')
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'u':
-			r := hex4(raw)
-			if r < 0 {
-				return append(out, raw...)
-			}
-			raw = raw[4:]
-			if utf16.IsSurrogate(r) {
-				var low rune = -1
-				if len(raw) >= 6 && raw[0] == '\\' && raw[1] == 'u' {
-					low = hex4(raw[2:])
-				}
-				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-					raw = raw[6:]
-				}
-			}
-			out = utf8.AppendRune(out, r)
-		default:
-			out = append(out, c)
-		}
-	}
-}
-
-// hex4 reads four hexadecimal digits; -1: there are none.
-func hex4(raw []byte) rune {
-	if len(raw) < 4 {
-		return -1
-	}
-	var r rune
-	for _, b := range raw[:4] {
-		switch {
-		case '0' <= b && b <= '9':
-			b -= '0'
-		case 'a' <= b && b <= 'f':
-			b -= 'a' - 10
-		case 'A' <= b && b <= 'F':
-			b -= 'A' - 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(b)
-	}
-	return r
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendString appends s as a JSON string, <, > and & as they are. What is not UTF-8 in s becomes U+FFFD.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				dst = append(dst, s[start:i]...)
-				dst = append(dst, "\ufffd"...)
-				start = i + 1
-			}
-			i += n
-			continue
-		}
-		if c >= ' ' && c != '"' && c != '\\' {
-			i++
-			continue
-		}
-		dst = append(dst, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-		}
-		i++
-		start = i
-	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
 }

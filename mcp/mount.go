@@ -100,7 +100,7 @@ func (ses *Session) admit(ctx context.Context, r *jsonrpc2.Request) error {
 		}
 	case r.Method == "initialize":
 		// What follows is let through and waits; it is refused after all if this initialize fails.
-		if rev, err := demanded(peek(r)); err == nil {
+		if rev, err := demanded(peek(r, nil)); err == nil {
 			ses.asking.Store(uint32(rev))
 		}
 		ses.asked.Add(1)

@@ -56,13 +56,18 @@ func (s *Server) handler(f method, early bool) jsonrpc2.Handler {
 
 func ignore(context.Context, *jsonrpc2.Request) (any, error) { return nil, nil }
 
-// peek returns the raw params, good until the handler returns; nil if there are none.
-func peek(r *jsonrpc2.Request) []byte {
+// peek returns the raw params, good until the handler returns; nil if there are none. c, if there is one, saves an allocation.
+func peek(r *jsonrpc2.Request, c *call) []byte {
 	if !r.HasParams() {
 		return nil
 	}
-	var b borrowed
-	if r.Decode(&b) == nil && b.raw != nil {
+	var b *borrowed
+	if c != nil {
+		b = &c.params
+	} else {
+		b = new(borrowed)
+	}
+	if r.Decode(b) == nil && b.raw != nil {
 		return b.raw
 	}
 	return r.Params() // someone else's codec
@@ -70,7 +75,7 @@ func peek(r *jsonrpc2.Request) []byte {
 
 // take finds members of the params, which must be an object or absent, and arms the call's progress.
 func take(r *jsonrpc2.Request, c *call, names []string, values [][]byte) error {
-	raw := peek(r)
+	raw := peek(r, c)
 	if raw == nil {
 		return nil
 	}
@@ -148,7 +153,7 @@ func named(c *call, r *jsonrpc2.Request) (name string, a Arguments, err error) {
 	if err := take(r, c, callNames, v[:]); err != nil {
 		return "", a, err
 	}
-	name, ok := stringValue(v[1])
+	name, ok := c.name(v[1])
 	if !ok || v[2] != nil && !isObject(v[2]) {
 		return "", a, jsonrpc2.ErrInvalidParams
 	}

@@ -18,6 +18,7 @@ type Session struct {
 	asked  atomic.Int32  // initialize requests that were read and not yet handled
 	asking atomic.Uint32 // the revision the last of them will lead to
 	level  atomic.Int32
+	name   atomic.Pointer[string] // of the tool or prompt that was asked for last
 
 	changed [lists]atomic.Bool // a notification of that list is on its way
 }

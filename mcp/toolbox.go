@@ -108,14 +108,15 @@ func (b *Toolbox) Call(ctx context.Context, name string, a Arguments) (any, erro
 	return nil, UnknownTool(name)
 }
 
+const maxName = 128
+
 // badToolName says what is wrong with a name, "" if nothing is.
 func badToolName(name string) string {
-	const most = 128
 	switch {
 	case name == "":
 		return "must not be empty"
-	case len(name) > most:
-		return fmt.Sprintf("is %d bytes long, more than %d", len(name), most)
+	case len(name) > maxName:
+		return fmt.Sprintf("is %d bytes long, more than %d", len(name), maxName)
 	}
 	for _, r := range name {
 		switch {
