@@ -4,9 +4,10 @@
 //	go test ./internal/vectors                      # testdata/wire.jsonl
 //	go test -v ./internal/vectors -vectors=FILE     # any file of the format
 //
-// A FILE that is not found from here is looked for from the top of the module.
-// The test ends with a line "N passed, N failed"; each failure names its vector,
-// the way it was run, what differs, what was expected and what came.
+// A relative FILE that is not found from here is looked for from the top of the
+// module. The test ends with a line "N passed, N failed"; go test shows it with -v,
+// when a vector has failed, and when it is run in this directory. Each failure names
+// its vector, the way it was run, what differs, what was expected and what came.
 //
 // # The format
 //

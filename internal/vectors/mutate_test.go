@@ -107,7 +107,7 @@ func (v *Vector) replace(old, with string) bool {
 // TestRejects changes what vectors expect, one thing at a time, and asks that none of them is met any more.
 func TestRejects(t *testing.T) {
 	did := map[string]int{}
-	for _, original := range load(t) {
+	for _, original := range append(read(t, *file), read(t, "testdata/own.jsonl")...) {
 		if original.invalid != nil {
 			continue
 		}

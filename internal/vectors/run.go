@@ -11,7 +11,7 @@ import (
 )
 
 // limit is how long a vector may take, on the fake clock and in real time.
-const limit = 5 * time.Second
+var limit = 5 * time.Second
 
 // Run runs a vector in every way it can be run, and returns what was not met: nothing if it passed. t is only lent to testing/synctest.
 func Run(t *testing.T, v *Vector) []Failure {
@@ -33,23 +33,14 @@ func Run(t *testing.T, v *Vector) []Failure {
 func bounded(t *testing.T, v *Vector, way string, run func() (*observed, error)) []Failure {
 	done := make(chan []Failure, 1)
 	go func() {
-		result := []Failure{{Way: way, What: "the run was given up"}}
+		var result []Failure
 		defer func() {
-			if p := recover(); p != nil { // goroutines that never end; anything else is a bug here
-				result = append(result, Failure{Way: way, What: fmt.Sprintf("%v\n%s", p, debug.Stack())})
+			if p := recover(); p != nil { // of testing/synctest: there are goroutines that can never end
+				result = append(result, Failure{Way: way, What: fmt.Sprint(p)})
 			}
 			done <- result
 		}()
-		synctest.Test(t, func(*testing.T) {
-			o, err := run()
-			result = nil
-			if err != nil {
-				result = []Failure{{Way: way, What: err.Error()}}
-			}
-			if o != nil {
-				result = append(result, v.compare(way, o)...)
-			}
-		})
+		synctest.Test(t, func(*testing.T) { result = judged(v, way, run) })
 	}()
 	select {
 	case result := <-done:
@@ -57,6 +48,23 @@ func bounded(t *testing.T, v *Vector, way string, run func() (*observed, error))
 	case <-time.After(limit):
 		return []Failure{{Way: way, What: fmt.Sprintf("%s hangs, or is busy: not done after %v", v.ID, limit)}}
 	}
+}
+
+// judged runs a vector one way and compares.
+func judged(v *Vector, way string, run func() (*observed, error)) (all []Failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			all = append(all, Failure{Way: way, What: fmt.Sprintf("panic: %v\n%s", p, debug.Stack())})
+		}
+	}()
+	o, err := run()
+	if err != nil {
+		all = []Failure{{Way: way, What: err.Error()}}
+	}
+	if o != nil {
+		all = append(all, v.compare(way, o)...)
+	}
+	return all
 }
 
 var errHangs = errors.New("hangs: nothing can go on")

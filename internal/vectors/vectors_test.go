@@ -14,12 +14,12 @@ var file = flag.String("vectors", "testdata/wire.jsonl", "file of vectors to run
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// load reads the file of the flag.
-func load(t testing.TB) []Vector {
+// read reads a file of vectors.
+func read(t testing.TB, name string) []Vector {
 	t.Helper()
-	f, err := os.Open(*file)
-	if os.IsNotExist(err) && !filepath.IsAbs(*file) {
-		f, err = os.Open(filepath.Join("..", "..", *file))
+	f, err := os.Open(name)
+	if os.IsNotExist(err) && !filepath.IsAbs(name) {
+		f, err = os.Open(filepath.Join("..", "..", name))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func load(t testing.TB) []Vector {
 		t.Fatal(err)
 	}
 	if len(all) == 0 {
-		t.Fatalf("%s has no vectors", *file)
+		t.Fatalf("%s has no vectors", name)
 	}
 	return all
 }
@@ -38,7 +38,7 @@ func load(t testing.TB) []Vector {
 // TestVectors runs every vector of the file.
 func TestVectors(t *testing.T) {
 	passed, failed := 0, 0
-	for _, v := range load(t) {
+	for _, v := range read(t, *file) {
 		t.Run(v.ID, func(t *testing.T) {
 			all := Run(t, &v)
 			if len(all) == 0 {
