@@ -70,14 +70,14 @@ func (w *Workspace) Check(n *Note) []Problem {
 		base := Slugify(h.Text)
 		if _, twice := seen[base]; twice && base != "" && h.ID == "" {
 			list = append(list, Problem{Kind: DuplicateHeading, Line: h.Line, Span: h.Name,
-				Message: fmt.Sprintf("heading %q appears before; links to this one need #%s", h.Text, h.Slug)})
+				Message: fmt.Sprintf("heading %q appears before; links to this one need %q", clip(h.Text), "#"+clip(h.Slug))})
 		}
 		seen[base] = struct{}{}
 	}
 	for _, d := range n.Definitions {
 		if !d.Used {
 			list = append(list, Problem{Kind: UnusedDefinition, Line: d.Line, Span: d.Span,
-				Message: fmt.Sprintf("no link uses the definition %q", d.Label)})
+				Message: fmt.Sprintf("no link uses the definition %q", clip(d.Label))})
 		}
 	}
 	return list

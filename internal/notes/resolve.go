@@ -53,7 +53,7 @@ func (w *Workspace) resolve(n *Note, l Link) Target {
 	}
 	p, ok := joinDest(n.Path, file)
 	if !ok {
-		t.Err = fmt.Errorf("%q is %w", l.Dest, ErrOutside)
+		t.Err = fmt.Errorf("%q is %w", clip(l.Dest), ErrOutside)
 		return t
 	}
 	found, asset := w.lookupPath(p)
@@ -76,10 +76,10 @@ func (w *Workspace) resolve(n *Note, l Link) Target {
 		if !IsNote(p) {
 			t.Path += ".md"
 		}
-		t.Err = fmt.Errorf("%w: %q", ErrNoNote, p)
+		t.Err = fmt.Errorf("%w: %q", ErrNoNote, clip(p))
 	default:
 		t.Path = p
-		t.Err = fmt.Errorf("%w: %q", ErrNoFile, p)
+		t.Err = fmt.Errorf("%w: %q", ErrNoFile, clip(p))
 	}
 	return t
 }
@@ -145,7 +145,7 @@ func (w *Workspace) resolveWiki(n *Note, l Link) Target {
 	if dir := path.Dir(n.Path); !strings.Contains(name, "/") && dir != "." {
 		t.Path = dir + "/" + t.Path
 	}
-	t.Err = fmt.Errorf("%w: %q", ErrNoNote, name)
+	t.Err = fmt.Errorf("%w: %q", ErrNoNote, clip(name))
 	return t
 }
 
@@ -220,7 +220,7 @@ func (w *Workspace) withHeading(t Target, n *Note) Target {
 			return t
 		}
 	}
-	t.Err = fmt.Errorf("%w: %q in %q", ErrNoHeading, t.Fragment, n.Path)
+	t.Err = fmt.Errorf("%w: %q in %q", ErrNoHeading, clip(t.Fragment), n.Path)
 	return t
 }
 

@@ -6,9 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -62,6 +60,7 @@ type Workspace struct {
 	folded     map[string][]string // lower-case path -> paths
 	names      map[string][]string // nameKey of file name or title -> paths
 	refs       map[string][]string // link key -> paths of the notes with such a link
+	tags       map[string]int      // tag as written -> notes that have it
 	dirs       map[string]int      // directory -> files below it
 	assets     map[string]struct{}
 	assetNames map[string]string // lower-case base name -> the first such asset
@@ -145,93 +144,13 @@ func newWorkspace(s store, o *Options) *Workspace {
 		folded:     make(map[string][]string),
 		names:      make(map[string][]string),
 		refs:       make(map[string][]string),
+		tags:       make(map[string]int),
 		dirs:       make(map[string]int),
 		assets:     make(map[string]struct{}),
 		assetNames: make(map[string]string),
 		skipped:    make(map[string]struct{}),
 		search:     newSearchIndex(),
 	}
-}
-
-// load fills a new workspace, with as many readers as there are processors.
-func (w *Workspace) load(ctx context.Context) error {
-	l := w.store.list(".", maxFiles)
-	w.bad = l.bad
-	for _, p := range l.skipped {
-		w.skipped[p] = struct{}{}
-	}
-	for _, p := range l.assets {
-		w.addAsset(p)
-	}
-	if len(l.notes) > w.options.MaxNotes {
-		err := fmt.Errorf("%w: more than %d notes", ErrTooLarge, w.options.MaxNotes)
-		for _, p := range l.notes[w.options.MaxNotes:] {
-			w.bad = append(w.bad, Skipped{p, err})
-		}
-		l.notes = l.notes[:w.options.MaxNotes]
-	}
-	type result struct {
-		note *Note
-		doc  document
-		new  []string // names of the terms this note was the first to have
-		err  error
-	}
-	names := make([][]string, runtime.GOMAXPROCS(0))
-	translations := make([]translation, len(names))
-	results := make([]chan result, len(names))
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	for i := range results {
-		results[i] = make(chan result, 16)
-		wg.Go(func() {
-			c := newCounter()
-			known := 0
-			for at := i; at < len(l.notes); at += len(results) {
-				var r result
-				body, err := w.store.read(l.notes[at], w.options.MaxNote)
-				if err != nil {
-					r.err = err
-				} else {
-					r.note = Parse(l.notes[at], body)
-					r.doc = c.count(r.note)
-					r.new = slices.Clone(c.names[known:])
-					known = len(c.names)
-				}
-				select {
-				case results[i] <- r:
-				case <-ctx.Done():
-					return
-				}
-			}
-		})
-	}
-	// Reading the channels in turn keeps the order of the listing, and with it
-	// every tie in this workspace, independent of the number of processors.
-	for at, p := range l.notes {
-		var r result
-		worker := at % len(results)
-		select {
-		case r = <-results[worker]:
-		case <-ctx.Done():
-			return fmt.Errorf("open workspace: %w", context.Cause(ctx))
-		}
-		names[worker] = append(names[worker], r.new...)
-		if r.err == nil && w.total+int64(len(r.note.Text)) > w.options.MaxTotal {
-			r.err = fmt.Errorf("%w: the notes exceed %d bytes", ErrTooLarge, w.options.MaxTotal)
-		}
-		if r.err != nil {
-			w.bad = append(w.bad, Skipped{p, r.err})
-		} else {
-			w.replace(p, &entry{disk: r.note})
-			w.search.put(r.note, r.doc, &translations[worker], func(id uint32) string { return names[worker][id] })
-		}
-		if w.options.Progress != nil {
-			w.options.Progress(at+1, len(l.notes))
-		}
-	}
-	return nil
 }
 
 // Close releases the root directory. The notes stay readable.
@@ -327,119 +246,4 @@ func (w *Workspace) Stored(p string) (*Note, bool) {
 		return e.disk, true
 	}
 	return nil, false
-}
-
-// replace makes e the entry of path, nil to remove it, and keeps every index in
-// step. It touches only what differs between the old note and the new one. The
-// caller holds the lock.
-func (w *Workspace) replace(p string, e *entry) Change {
-	c := Change{Path: p, Old: w.note(p)}
-	var oldTargets, newTargets, oldKeys, newKeys []string
-	if c.Old != nil {
-		oldTargets, oldKeys = targetKeys(c.Old), c.Old.keys
-		w.total -= int64(len(c.Old.Text))
-	}
-	if e != nil {
-		c.New = e.note()
-		newTargets, newKeys = targetKeys(c.New), c.New.keys
-		w.total += int64(len(c.New.Text))
-		w.entries[p] = e
-	} else {
-		delete(w.entries, p)
-	}
-	diff(oldTargets, newTargets, func(k string, add bool) { update(w.names, k, p, add) })
-	diff(oldKeys, newKeys, func(k string, add bool) { update(w.refs, k, p, add) })
-	if (c.Old == nil) != (c.New == nil) {
-		update(w.folded, strings.ToLower(p), p, c.New != nil)
-		w.countDirs(p, c.New != nil)
-	}
-	if c.Old == nil || c.New == nil || !slices.Equal(oldTargets, newTargets) || !sameAnchors(c.Old, c.New) {
-		keys := slices.Concat(oldTargets, newTargets)
-		c.Affected = slices.DeleteFunc(w.linkers(keys), func(q string) bool { return q == p })
-	}
-	w.sorted = nil
-	return c
-}
-
-func (w *Workspace) addAsset(p string) {
-	if _, ok := w.assets[p]; ok {
-		return
-	}
-	w.assets[p] = struct{}{}
-	w.countDirs(p, true)
-	base := strings.ToLower(path.Base(p))
-	if first, ok := w.assetNames[base]; !ok || p < first {
-		w.assetNames[base] = p
-	}
-}
-
-func (w *Workspace) removeAsset(p string) {
-	if _, ok := w.assets[p]; !ok {
-		return
-	}
-	delete(w.assets, p)
-	w.countDirs(p, false)
-	base := strings.ToLower(path.Base(p))
-	if w.assetNames[base] != p {
-		return
-	}
-	delete(w.assetNames, base)
-	for q := range w.assets { // rare enough to look at all
-		if strings.ToLower(path.Base(q)) != base {
-			continue
-		}
-		if first, ok := w.assetNames[base]; !ok || q < first {
-			w.assetNames[base] = q
-		}
-	}
-}
-
-// countDirs keeps the set of directories that hold something.
-func (w *Workspace) countDirs(p string, add bool) {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if add {
-			w.dirs[dir]++
-		} else if w.dirs[dir]--; w.dirs[dir] == 0 {
-			delete(w.dirs, dir)
-		}
-	}
-}
-
-// sameAnchors reports whether links into the notes by heading fare equally.
-func sameAnchors(a, b *Note) bool {
-	return slices.EqualFunc(a.Headings, b.Headings, func(x, y Heading) bool { return x.Slug == y.Slug && x.ID == y.ID }) &&
-		slices.EqualFunc(a.Anchors, b.Anchors, func(x, y Anchor) bool { return x.ID == y.ID })
-}
-
-// diff calls f for each key that only one of two sorted lists has.
-func diff(old, new []string, f func(key string, add bool)) {
-	for len(old) > 0 || len(new) > 0 {
-		switch {
-		case len(new) == 0 || len(old) > 0 && old[0] < new[0]:
-			f(old[0], false)
-			old = old[1:]
-		case len(old) == 0 || new[0] < old[0]:
-			f(new[0], true)
-			new = new[1:]
-		default:
-			old, new = old[1:], new[1:]
-		}
-	}
-}
-
-// update adds a path to, or removes it from, the list of a key.
-func update(m map[string][]string, key, p string, add bool) {
-	list := m[key]
-	if add {
-		m[strings.Clone(key)] = append(list, p)
-		return
-	}
-	if i := slices.Index(list, p); i >= 0 {
-		list = slices.Delete(list, i, i+1)
-	}
-	if len(list) == 0 {
-		delete(m, key)
-	} else {
-		m[key] = list
-	}
 }

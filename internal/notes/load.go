@@ -1,0 +1,90 @@
+package notes
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+)
+
+// load fills a new workspace, with as many readers as there are processors.
+func (w *Workspace) load(ctx context.Context) error {
+	l := w.store.list(".", maxFiles)
+	w.bad = l.bad
+	for _, p := range l.skipped {
+		w.skipped[p] = struct{}{}
+	}
+	for _, p := range l.assets {
+		w.addAsset(p)
+	}
+	if len(l.notes) > w.options.MaxNotes {
+		err := fmt.Errorf("%w: more than %d notes", ErrTooLarge, w.options.MaxNotes)
+		for _, p := range l.notes[w.options.MaxNotes:] {
+			w.bad = append(w.bad, Skipped{p, err})
+		}
+		l.notes = l.notes[:w.options.MaxNotes]
+	}
+	type result struct {
+		note *Note
+		doc  document
+		new  []string // names of the terms this note was the first to have
+		err  error
+	}
+	names := make([][]string, runtime.GOMAXPROCS(0))
+	translations := make([]translation, len(names))
+	results := make([]chan result, len(names))
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i := range results {
+		results[i] = make(chan result, 16)
+		wg.Go(func() {
+			c := newCounter()
+			known := 0
+			for at := i; at < len(l.notes); at += len(results) {
+				var r result
+				body, err := w.store.read(l.notes[at], w.options.MaxNote)
+				if err != nil {
+					r.err = err
+				} else {
+					r.note = Parse(l.notes[at], body)
+					r.doc = c.count(r.note)
+					r.new = slices.Clone(c.names[known:])
+					known = len(c.names)
+				}
+				select {
+				case results[i] <- r:
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	// Reading the channels in turn keeps the order of the listing, and with it
+	// every tie in this workspace, independent of the number of processors.
+	for at, p := range l.notes {
+		var r result
+		worker := at % len(results)
+		select {
+		case r = <-results[worker]:
+		case <-ctx.Done():
+			return fmt.Errorf("open workspace: %w", context.Cause(ctx))
+		}
+		names[worker] = append(names[worker], r.new...)
+		if r.err == nil && w.total+int64(len(r.note.Text)) > w.options.MaxTotal {
+			r.err = fmt.Errorf("%w: the notes exceed %d bytes", ErrTooLarge, w.options.MaxTotal)
+		}
+		if r.err != nil {
+			w.bad = append(w.bad, Skipped{p, r.err})
+		} else {
+			w.replace(p, &entry{disk: r.note})
+			w.search.put(r.note, r.doc, &translations[worker], func(id uint32) string { return names[worker][id] })
+		}
+		if w.options.Progress != nil {
+			w.options.Progress(at+1, len(l.notes))
+		}
+	}
+	return nil
+}
