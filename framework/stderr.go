@@ -20,7 +20,7 @@ type patient struct {
 
 	mu      sync.Mutex
 	waiting [][]byte
-	size    int
+	size    int // of them, and of those that are being written
 	dropped int
 	writing bool          // a goroutine is at it
 	idle    chan struct{} // closed when that one is through
@@ -47,10 +47,13 @@ func (p *patient) Write(record []byte) (int, error) {
 // drain writes what waits and ends.
 func (p *patient) drain(idle chan struct{}) {
 	defer close(idle)
+	written := 0
 	for {
 		p.mu.Lock()
 		records, dropped := p.waiting, p.dropped
-		p.waiting, p.dropped, p.size = nil, 0, 0
+		p.waiting, p.dropped = nil, 0
+		p.size -= written
+		written = 0
 		if len(records) == 0 && dropped == 0 {
 			p.writing = false
 			p.mu.Unlock()
@@ -59,6 +62,7 @@ func (p *patient) drain(idle chan struct{}) {
 		p.mu.Unlock()
 		for _, r := range records {
 			_, _ = p.w.Write(r)
+			written += len(r)
 		}
 		if dropped > 0 {
 			_, _ = fmt.Fprintf(p.w, "%s: %d log records dropped: standard error was not read\n", program(), dropped)

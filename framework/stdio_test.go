@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // patience is how long anything in another process may take before a test gives up.
@@ -383,10 +385,11 @@ func TestStdioOutputNotRead(t *testing.T) {
 	fill := func(t *testing.T) *child {
 		c := start(t, "lines")
 		message := append(request(1, "echo", []string{strings.Repeat("x", 100_000)}), '\n')
-		for {
-			_ = c.in.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
-			if _, err := c.in.Write(message); err != nil {
-				return c // it reads no more
+		for sent := 0; ; { // until it reads no more, which is not before its limit for unsent bytes
+			_ = c.in.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))
+			n, err := c.in.Write(message[sent%len(message):])
+			if sent += n; err != nil && n == 0 && sent > jsonrpc2.DefaultMaxUnsent {
+				return c
 			}
 		}
 	}
