@@ -3,24 +3,44 @@ package mcp
 import (
 	"context"
 	"errors"
-	"math"
-	"strconv"
 	"sync"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
-// call is one request or notification of a hosted session. It is the context its handler gets, which saves an allocation and finds it again
-// without a search.
+// call is one request or notification of a client that is served with a lifecycle or an envelope, not by Server.Handle. It is the context its
+// handler gets, which saves an allocation and finds it again without a search.
 type call struct {
 	context.Context
-	session *Session
+	session *Session // of the connection, or the host; what belongs to a modern request is in x
 	params  borrowed // of its request, for peek
 
-	mu    sync.Mutex // held while a progress notification is on its way, so that none follows the end
+	mu    sync.Mutex // held while a notification of the call is on its way, so that none follows the end
 	token string     // the progress token's exact text; "" if the client wants no progress, or no more
 	last  float64
 	sent  bool
+	done  bool
+
+	open  bool     // the session was initialized when the message's turn came
+	begun bool     // the gate has let it in
+	rev   revision // since then
+	level uint8    // of the log messages the request wants, and 1; 0: none, or what the session says
+	x     *extra
+}
+
+// extra is what most calls of a legacy connection have no use for.
+type extra struct {
+	entry   *entry     // of a host's payload
+	running *entryCall // if it can be cancelled there
+	server  *Server    // of a modern request
+	meta    []byte     // of a modern request, while it runs
+	own     *Session   // of a modern request
+	result  any        // of a modern request
+	hint    *CacheHint
+	caches  bool // the result of a modern request carries cache hints
+	stale   bool // and must not be kept
+	logs    logQuota
+	steps   pace
 }
 
 type callKey struct{}
@@ -41,14 +61,40 @@ func callFrom(ctx context.Context) *call {
 	return c
 }
 
-// revision is the one the session speaks, the newest where there is no session.
+// revision is the one the request is served in, the newest with initialize where there is neither session nor envelope.
 func (c *call) revision() revision {
-	if c != nil {
-		if t := c.session.terms.Load(); t != nil {
-			return t.revision
-		}
+	switch {
+	case c == nil:
+		return newest
+	case c.rev != 0:
+		return c.rev
+	}
+	if t := c.session.terms.Load(); t != nil {
+		return t.revision
 	}
 	return newest
+}
+
+// modern reports whether the request is of the era without initialize.
+func (c *call) modern() bool { return c != nil && c.rev.modern() }
+
+// more returns what few calls have. It is for the goroutine that runs the handler, and for who holds mu.
+func (c *call) more() *extra {
+	if c.x == nil {
+		c.x = new(extra)
+	}
+	return c.x
+}
+
+// peer is the way back to the client, nil if there is none.
+func (c *call) peer() Peer {
+	if c.x != nil && c.x.entry != nil {
+		return c.x.entry.peer
+	}
+	if conn := jsonrpc2.ConnFrom(c.Context); conn != nil {
+		return conn
+	}
+	return nil
 }
 
 // name returns the string that raw is. Clients call few tools often, so the last name is kept.
@@ -67,73 +113,125 @@ func (c *call) name(raw []byte) (string, bool) {
 	return s, ok
 }
 
-// arm takes the progress token out of _meta: a string or an integer, anything else is ignored (MCP progress).
-func (c *call) arm(meta []byte) {
-	if !isObject(meta) {
-		return
+// begin lets a request in: it finds the era, checks what that asks for, and arms progress. m is nil for a method that is not of this package.
+func (c *call) begin(s *Server, r *jsonrpc2.Request, m *method, meta []byte) error {
+	c.begun = true
+	e := readMeta(meta)
+	if c.forced() || e.modern() {
+		return c.beginModern(s, r, m, meta, &e)
 	}
-	var v [1][]byte
-	if pick(meta, []string{"progressToken"}, v[:]) && isToken(v[0]) {
-		c.mu.Lock()
-		c.token = string(v[0])
-		c.mu.Unlock()
+	c.rev = c.revision()
+	switch {
+	case m != nil && m.unknown:
+		return jsonrpc2.ErrMethodNotFound
+	case !c.open && (m == nil || !m.early):
+		// Requests that were read behind an initialize that then failed get here too.
+		if m != nil && m.span.from.modern() {
+			return e.problem()
+		}
+		return errNotInitialized
+	case m != nil && !m.span.has(c.rev):
+		return jsonrpc2.ErrMethodNotFound
 	}
+	if e.token != nil && !e.tokenTwice && isToken(e.token) {
+		c.token = string(e.token)
+	}
+	return nil
 }
 
-func isToken(raw []byte) bool {
-	switch {
-	case len(raw) == 0:
-		return false
-	case raw[0] == '"':
-		return true
-	case raw[0] == '-' || '0' <= raw[0] && raw[0] <= '9':
-		f, err := strconv.ParseFloat(string(raw), 64)
-		return err == nil && f == math.Trunc(f)
+// forced: a host says that its message is modern, whatever stands in it.
+func (c *call) forced() bool { return c.x != nil && c.x.entry != nil && c.x.entry.modern }
+
+// beginModern checks the envelope, in the order that clients are told what is wrong: what is missing, the revision, the method, the rest.
+func (c *call) beginModern(s *Server, r *jsonrpc2.Request, m *method, meta []byte, e *envelope) error {
+	if err := e.problem(); err != nil {
+		return err
 	}
-	return false
+	rev, refused := e.supported()
+	if refused != nil {
+		return refused
+	}
+	span := spanOf(r.Method)
+	if m != nil && m.unknown || !span.has(rev) {
+		return jsonrpc2.ErrMethodNotFound
+	}
+	level, refused := e.rest()
+	if refused != nil {
+		return refused
+	}
+	c.rev, c.level = rev, level
+	if e.token != nil {
+		c.token = string(e.token)
+	}
+	x := c.more()
+	x.server, x.meta = s, meta
+	x.caches = m != nil && m.caches
+	return nil
+}
+
+// answer makes what the handler returned what is encoded, or the error that is sent.
+func (c *call) answer(v any, err error) (any, error) {
+	if err != nil {
+		return nil, c.failure(err)
+	}
+	if !c.rev.modern() {
+		return v, nil
+	}
+	c.x.result = v
+	return c.x, nil
+}
+
+// failure is the error of a handler as the revision knows it.
+func (c *call) failure(err error) error {
+	if c.modern() {
+		if e, ok := errors.AsType[*jsonrpc2.Error](err); ok && e.Code == CodeResourceNotFound {
+			moved := *e
+			moved.Code = jsonrpc2.CodeInvalidParams
+			err = &moved
+		}
+	}
+	if c.x != nil && c.x.entry != nil && c.Err() != nil && isContextError(err) {
+		// Nobody waits any more and the handler gave up, as it should: nothing to report.
+		return jsonrpc2.ErrInternal
+	}
+	return err
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // finish disarms the call: whoever still holds its context reports to nobody.
 func (c *call) finish() {
 	c.mu.Lock()
+	if c.x != nil {
+		c.flush()
+		c.x.meta = nil
+	}
 	c.token = ""
+	c.done = true
 	c.mu.Unlock()
+	if c.x != nil && c.x.entry != nil {
+		c.x.entry.leave(c)
+	}
 }
 
-// Progress tells the client how far the request that ctx belongs to has come (MCP progress): progress out of total, or of an unknown whole if
-// total is not above 0, with an optional message for people. Nothing is sent, and nil returned, when the client did not ask for progress or
-// the request is done or was cancelled, or the connection is ending; so tools need not ask. progress must increase with every call; one that does not, or is not finite,
-// is dropped and [ErrProgress] returned. Progress may be called by many goroutines at once, and waits when the client reads too slowly.
-func Progress(ctx context.Context, progress, total float64, message string) error {
-	c := callFrom(ctx)
-	if c == nil {
+// flush sends what rate limits held back. mu is held.
+func (c *call) flush() {
+	c.x.steps.stop()
+	if c.Err() == nil {
+		_ = c.sendStep()
+		_ = c.x.logs.settle(c)
+	}
+}
+
+// send sends a notification of the request, on the stream that is the request's. mu is held.
+func (c *call) send(method string, params any) error {
+	peer := c.peer()
+	if peer == nil || c.done || c.Err() != nil {
 		return nil
 	}
-	if math.IsNaN(progress) || math.IsInf(progress, 0) || math.IsNaN(total) || math.IsInf(total, 0) {
-		return ErrProgress
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	conn := c.session.conn.Load()
-	if c.token == "" || conn == nil || c.Err() != nil {
-		return nil
-	}
-	if c.sent && progress <= c.last {
-		return ErrProgress
-	}
-	c.sent, c.last = true, progress
-	p := append([]byte(`{"progressToken":`), c.token...)
-	p = append(p, `,"progress":`...)
-	p = appendFloat(p, progress)
-	if total > 0 {
-		p = append(p, `,"total":`...)
-		p = appendFloat(p, total)
-	}
-	if message != "" && c.revision().progressMessage() {
-		p = append(p, `,"message":`...)
-		p = appendString(p, message)
-	}
-	return unlessClosed(conn.Notify(ctx, "notifications/progress", encoded(append(p, '}'))))
+	return unlessClosed(peer.Notify(c, method, params))
 }
 
 // unlessClosed drops the error of a connection that is ending: a tool goes on until its context ends, whether or not anybody listens.
@@ -143,12 +241,3 @@ func unlessClosed(err error) error {
 	}
 	return err
 }
-
-func appendFloat(dst []byte, f float64) []byte {
-	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
-		return strconv.AppendInt(dst, int64(f), 10)
-	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
-}
-
-func appendInt(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }

@@ -53,6 +53,10 @@ func (c codec) Append(dst []byte, v any) ([]byte, error) {
 			return append(dst, "null"...), nil
 		}
 		return v.appendJSON(dst)
+	case *extra:
+		return v.dress(dst, c)
+	case encoded:
+		return append(dst, v...), nil
 	case appender:
 		if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && p.IsNil() {
 			return append(dst, "null"...), nil

@@ -14,11 +14,7 @@ var (
 )
 
 // complete answers completion/complete (MCP server utilities, completion).
-func (s *Server) complete(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	var v [4][]byte
-	if err := take(r, c, completeNames, v[:]); err != nil {
-		return nil, err
-	}
+func (s *Server) complete(ctx context.Context, _ *call, _ *jsonrpc2.Request, v values) (any, error) {
 	q, ok := completeRequest(v[1], v[2], v[3])
 	if !ok {
 		return nil, jsonrpc2.ErrInvalidParams

@@ -7,8 +7,15 @@ import (
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
+// Error codes of MCP 2026-07-28. Others of -32020 to -32099 are not for use.
+const (
+	CodeHeaderMismatch     jsonrpc2.Code = -32020 // a header of an HTTP request says something else than its body
+	CodeMissingCapability  jsonrpc2.Code = -32021 // the request needs a capability that the client did not declare; data.requiredCapabilities names it
+	CodeUnsupportedVersion jsonrpc2.Code = -32022 // the revision in _meta is not spoken; data.supported has those that are
+)
+
 // CodeResourceNotFound is the error code for a resource URI that names nothing (MCP resources, error handling; revisions up to 2025-11-25).
-// [ResourceNotFound] makes the whole error.
+// [ResourceNotFound] makes the whole error. Clients of 2026-07-28 get it as -32602.
 const CodeResourceNotFound jsonrpc2.Code = -32002
 
 var (
@@ -17,6 +24,8 @@ var (
 	// ErrNoSession is returned by methods of a [Session] that need a client when there is none: outside a hosted session, before initialize,
 	// and after the end.
 	ErrNoSession = errors.New("mcp: no session")
+	// ErrNoRequests is returned by [Session.Call] in revision 2026-07-28, where a server sends no requests.
+	ErrNoRequests = errors.New("mcp: the revision has no requests from server to client")
 )
 
 // ResourceNotFound is the error a Reader returns for a URI that names nothing: code -32002, with the URI as data.
@@ -37,7 +46,7 @@ func InvalidParams(format string, args ...any) error {
 
 var errNotInitialized = &jsonrpc2.Error{
 	Code:    jsonrpc2.CodeInvalidRequest,
-	Message: "Invalid Request: the session is not initialized, send initialize first",
+	Message: "Invalid Request: the session is not initialized: send initialize first, or name the revision in _meta of each request",
 }
 
 var errInitialized = &jsonrpc2.Error{

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -21,6 +22,7 @@ type capabilities struct {
 	Prompts     *listCapability      `json:"prompts,omitempty"`
 	Completions *struct{}            `json:"completions,omitempty"`
 	Logging     *struct{}            `json:"logging,omitempty"`
+	Extensions  map[string]any       `json:"extensions,omitempty"`
 }
 
 type listCapability struct {
@@ -34,56 +36,73 @@ type resourcesCapability struct {
 
 // hello is the answer to initialize. Only a hosted session can carry notifications, so only there are they promised.
 func (s *Server) hello(rev revision, hosted bool) initializeResult {
-	changes := listCapability{ListChanged: hosted && s.ListChanged}
-	res := initializeResult{
+	return initializeResult{
 		ProtocolVersion: rev.String(),
-		Capabilities:    capabilities{Tools: changes},
-		ServerInfo: rev.implementation(Implementation{
-			Name: s.Name, Title: s.Title, Version: s.Version, Description: s.Description, WebsiteURL: s.WebsiteURL, Icons: s.Icons,
-		}),
-		Instructions: s.Instructions,
+		Capabilities:    s.capabilities(rev, hosted),
+		ServerInfo:      s.implementation(rev),
+		Instructions:    s.Instructions,
 	}
+}
+
+func (s *Server) capabilities(rev revision, hosted bool) capabilities {
+	changes := listCapability{ListChanged: hosted && s.ListChanged}
+	c := capabilities{Tools: changes}
 	if s.hasResources() {
-		res.Capabilities.Resources = &resourcesCapability{ListChanged: changes.ListChanged}
+		c.Resources = &resourcesCapability{ListChanged: changes.ListChanged, Subscribe: hosted && s.subscribes()}
 	}
 	if s.hasPrompts() {
-		res.Capabilities.Prompts = &changes
+		c.Prompts = &changes
 	}
 	if s.Completer != nil && rev.completions() {
-		res.Capabilities.Completions = &struct{}{}
+		c.Completions = &struct{}{}
 	}
 	if s.Logging && hosted {
-		res.Capabilities.Logging = &struct{}{}
+		c.Logging = &struct{}{}
 	}
-	return res
+	if rev.extensions() {
+		c.Extensions = s.Extensions
+	}
+	return c
 }
+
+// maxHello is how many bytes the params of initialize may have: they are kept as long as the session.
+const maxHello = 64 << 10
 
 // initialize answers initialize (MCP lifecycle). Without a session any protocolVersion is negotiated and nothing is stored; a session refuses
 // one that is no string, and a second initialize.
-func (s *Server) initialize(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	if c == nil {
-		rev := requested(r.Params())
+func (s *Server) initialize(ctx context.Context, c *call, r *jsonrpc2.Request, _ values) (any, error) {
+	if c == nil || c.session.sessionless {
+		rev := requested(peek(r, nil))
 		if err := s.initializer(ctx, rev, r); err != nil {
 			return nil, err
 		}
 		return s.hello(rev, false), nil
 	}
 	ses := c.session
-	defer ses.asked.Add(-1)
+	if !ses.busy.CompareAndSwap(false, true) {
+		return nil, errInitialized
+	}
+	defer ses.busy.Store(false)
 	if ses.open.Load() {
 		return nil, errInitialized
 	}
-	raw := r.Params()
+	raw := bytes.Clone(peek(r, c)) // not the buffer it came in, which may be much larger
 	rev, err := demanded(raw)
 	if err != nil {
 		return nil, err
 	}
-	ses.agree(jsonrpc2.ConnFrom(ctx), rev, raw)
+	if len(raw) > maxHello {
+		return nil, InvalidParams("Invalid params: more than %d bytes", maxHello)
+	}
+	ses.agree(c.peer(), rev, raw)
+	c.rev = rev
 	if err := s.initializer(ctx, rev, r); err != nil {
 		ses.terms.Store(nil)
 		return nil, err
 	}
-	ses.begin()
+	if err := ses.begin(); err != nil {
+		return nil, hidden{err}
+	}
 	return s.hello(rev, true), nil
 }
 

@@ -34,23 +34,24 @@ func (o *object) next() (name, value []byte, ok bool) {
 
 // pick finds members of an object by name. It reports false if raw is no object or has one of them twice: what a proxy saw must be what we see.
 // A value that is null counts as absent.
-func pick(raw []byte, names []string, values [][]byte) bool {
+func pick(raw []byte, names []string, values [][]byte) (ok bool) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return false
 	}
 	var seen uint64
+	ok = true
 	o := object{b: raw}
 	for {
-		name, value, ok := o.next()
-		if !ok {
-			return true
+		name, value, more := o.next()
+		if !more {
+			return ok
 		}
 		for n, want := range names {
 			if !sameName(name, want) {
 				continue
 			}
 			if seen>>n&1 != 0 {
-				return false
+				ok = false // the others are still of interest
 			}
 			seen |= 1 << n
 			if string(value) != "null" {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	notInitialized = `"error":{"code":-32600,"message":"Invalid Request: the session is not initialized, send initialize first"}}`
+	notInitialized = `"error":{"code":-32600,"message":"Invalid Request: the session is not initialized: send initialize first, or name the revision in _meta of each request"}}`
 	hello          = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"0"}}}`
 	helloAnswer    = `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":false}},"serverInfo":{"name":"Test","version":"1.0.0"}}}`
 )
@@ -35,8 +35,10 @@ func TestBeforeInitialize(t *testing.T) {
 			t.Errorf("%s with scalar params: code %d", method, code)
 		}
 	}
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`)
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"later/method","params":{}}`)
 	w.want(methodNotFound)
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{}}`)
+	w.want(`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params: _meta must have io.modelcontextprotocol/protocolVersion"}}`)
 	w.send(`{"jsonrpc":"2.0","id":1,"method":"notifications/initialized"}`)
 	w.want(methodNotFound)
 	w.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"x"}}`)

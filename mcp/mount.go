@@ -28,14 +28,14 @@ func (s *Server) Conventions() []cancel.Convention { return []cancel.Convention{
 
 // Mount prepares one connection: it makes a new [Session] and sets in o what that needs, calling what was set there before as well. The Mux is
 // shared by all connections of the Server. The session adds to Handle what MCP asks of a connection: initialize first, once, and nothing but
-// ping before it; batches only in the revision that has them; cancellation, progress, logging.
+// ping before it; batches only in the revision that has them; cancellation, progress, logging. Requests of revision 2026-07-28, which say so in
+// their _meta, are served beside that, initialized or not: the era is chosen message by message.
 func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 	s.once.Do(s.build)
 	if s.invalid != nil {
 		return nil, s.invalid
 	}
-	ses := &Session{server: s}
-	ses.level.Store(int32(LevelWarning))
+	ses := s.session(nil)
 
 	o.Codec = newCodec(o.Codec)
 	o.MaxBatch = s.maxBatch()
@@ -69,7 +69,7 @@ func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 		if capture != nil {
 			ctx = capture(ctx, r)
 		}
-		return &call{Context: ctx, session: ses}
+		return &call{Context: ctx, session: ses, open: ses.open.Load()}
 	}
 	if s.Reporter != nil {
 		o.Report = func(ctx context.Context, r *jsonrpc2.Request, err error) {
@@ -80,7 +80,7 @@ func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 		}
 	}
 	o.OnClose = func(c *jsonrpc2.Conn, err error) {
-		ses.end()
+		ses.end(cancel.ErrClosing)
 		if onClose != nil {
 			onClose(c, err)
 		}
@@ -88,26 +88,16 @@ func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 	return s.mux, nil
 }
 
-// admit is the lifecycle. It sees the messages in the order they came, before anything of them runs.
+// admit sees the messages in the order they came, before anything of them runs. Whether a request may come is decided when its turn has come, by the
+// gate: what follows an initialize waits for it, and is refused after all if that fails.
 func (ses *Session) admit(ctx context.Context, r *jsonrpc2.Request) error {
-	if err := admitID(ctx, r); err != nil || ses.open.Load() {
-		return err // a second initialize is refused by its handler
+	if err := admitID(ctx, r); err != nil {
+		return err
 	}
-	switch {
-	case r.IsNotification():
-		if ses.asked.Load() == 0 {
-			return errNotInitialized // drops it
-		}
-	case r.Method == "initialize":
-		// What follows is let through and waits; it is refused after all if this initialize fails.
+	if r.Method == "initialize" && !r.IsNotification() {
 		if rev, err := demanded(peek(r, nil)); err == nil {
-			ses.asking.Store(uint32(rev))
+			ses.asking.Store(uint32(rev)) // for batches behind it
 		}
-		ses.asked.Add(1)
-	case r.Method == "ping", ses.asked.Load() > 0:
-	case ses.server.requests[r.Method]:
-		return errNotInitialized
-		// An unknown method is "Method not found", so that a client of a later revision knows what it has found.
 	}
 	return nil
 }

@@ -6,55 +6,57 @@ import (
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
-// method is a handler of this package. c is nil where there is no session.
-type method func(s *Server, ctx context.Context, c *call, r *jsonrpc2.Request) (any, error)
-
-// register fills the mux. What is not here is "Method not found", also what is here but needs functions that are not set.
+// register fills the mux. What is not here is "Method not found", also what is here but needs functions that are not set, and what the revision of a
+// request does not have.
 func (s *Server) register(m *jsonrpc2.Mux) {
+	s.methods = make(map[string]*method)
+	add := func(name string, x method, order ...jsonrpc2.Order) {
+		x.server, x.span = s, spanOf(name)
+		if x.names == nil {
+			x.names = plainNames
+		}
+		s.methods[name] = &x
+		m.HandleRequest(name, &x, order...)
+	}
 	// Ordered: what is pipelined behind initialize waits for it.
-	m.HandleRequest("initialize", s.handler((*Server).initialize, true), jsonrpc2.Ordered)
-	m.HandleRequest("ping", s.handler((*Server).ping, true))
+	add("initialize", method{run: (*Server).initialize, early: true, lenient: true}, jsonrpc2.Ordered)
+	add("ping", method{run: (*Server).ping, early: true})
+	add("server/discover", method{run: (*Server).discover, caches: true})
+	add("subscriptions/listen", method{run: (*Server).listen, names: listenParams})
 	m.HandleNotification("notifications/initialized", jsonrpc2.HandlerFunc(ignore))
-	// A connection acts on notifications/cancelled itself, by the convention Cancel; this is for payloads that come through Handle.
+	// A connection acts on notifications/cancelled itself, by the convention Cancel; this is for payloads that come without one.
 	m.HandleNotification("notifications/cancelled", jsonrpc2.HandlerFunc(ignore))
 	m.HandleNotification("notifications/progress", jsonrpc2.HandlerFunc(ignore))
 	m.HandleNotification("notifications/roots/list_changed", jsonrpc2.HandlerFunc(ignore))
-	m.HandleRequest("tools/list", s.handler((*Server).toolsList, false))
-	m.HandleRequest("tools/call", s.handler((*Server).toolsCall, false))
+	add("tools/list", method{run: (*Server).toolsList, names: listNames, caches: true})
+	add("tools/call", method{run: (*Server).toolsCall, names: callNames})
 	if s.hasResources() {
-		m.HandleRequest("resources/list", s.handler((*Server).resourcesList, false))
-		m.HandleRequest("resources/templates/list", s.handler((*Server).templatesList, false))
-		m.HandleRequest("resources/read", s.handler((*Server).resourcesRead, false))
+		add("resources/list", method{run: (*Server).resourcesList, names: listNames, caches: true})
+		add("resources/templates/list", method{run: (*Server).templatesList, names: listNames, caches: true})
+		add("resources/read", method{run: (*Server).resourcesRead, names: readNames, caches: true})
+	}
+	if s.subscribes() {
+		add("resources/subscribe", method{run: (*Server).subscribe, names: uriParams})
+		add("resources/unsubscribe", method{run: (*Server).unsubscribe, names: uriParams})
 	}
 	if s.hasPrompts() {
-		m.HandleRequest("prompts/list", s.handler((*Server).promptsList, false))
-		m.HandleRequest("prompts/get", s.handler((*Server).promptsGet, false))
+		add("prompts/list", method{run: (*Server).promptsList, names: listNames, caches: true})
+		add("prompts/get", method{run: (*Server).promptsGet, names: callNames})
 	}
 	if s.Completer != nil {
-		m.HandleRequest("completion/complete", s.handler((*Server).complete, false))
+		add("completion/complete", method{run: (*Server).complete, names: completeNames})
 	}
 	if s.Logging {
-		m.HandleRequest("logging/setLevel", s.handler((*Server).setLevel, false))
+		add("logging/setLevel", method{run: (*Server).setLevel, names: levelParams})
 	}
-}
-
-// handler makes a Handler of a method. early: it may run before the session is initialized.
-func (s *Server) handler(f method, early bool) jsonrpc2.Handler {
-	return jsonrpc2.HandlerFunc(func(ctx context.Context, r *jsonrpc2.Request) (any, error) {
-		c := callFrom(ctx)
-		if c == nil {
-			return f(s, ctx, nil, r)
-		}
-		defer c.finish()
-		// Requests that were read behind an initialize that then failed get here.
-		if !early && !c.session.open.Load() {
-			return nil, errNotInitialized
-		}
-		return f(s, ctx, c, r)
-	})
+	m.Fallback(&method{server: s, span: span{0, lastRevision}, names: plainNames, unknown: true, run: notFound})
 }
 
 func ignore(context.Context, *jsonrpc2.Request) (any, error) { return nil, nil }
+
+func notFound(*Server, context.Context, *call, *jsonrpc2.Request, values) (any, error) {
+	return nil, jsonrpc2.ErrMethodNotFound
+}
 
 // peek returns the raw params, good until the handler returns; nil if there are none. c, if there is one, saves an allocation.
 func peek(r *jsonrpc2.Request, c *call) []byte {
@@ -73,73 +75,54 @@ func peek(r *jsonrpc2.Request, c *call) []byte {
 	return r.Params() // someone else's codec
 }
 
-// take finds members of the params, which must be an object or absent, and arms the call's progress.
-func take(r *jsonrpc2.Request, c *call, names []string, values [][]byte) error {
-	raw := peek(r, c)
-	if raw == nil {
-		return nil
-	}
-	if !pick(raw, names, values) {
-		return jsonrpc2.ErrInvalidParams
-	}
-	if c != nil {
-		c.arm(values[0])
-	}
-	return nil
-}
-
 var (
 	plainNames = []string{"_meta"}
 	listNames  = []string{"_meta", "cursor"}
-	callNames  = []string{"_meta", "name", "arguments"}
-	readNames  = []string{"_meta", "uri"}
+	callNames  = []string{"_meta", "name", "arguments", "inputResponses", "requestState", "task"}
+	readNames  = []string{"_meta", "uri", "inputResponses", "requestState"}
 )
 
-func (s *Server) ping(_ context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	var v [1][]byte
-	if err := take(r, c, plainNames, v[:]); err != nil {
-		return nil, err
-	}
+func (s *Server) ping(context.Context, *call, *jsonrpc2.Request, values) (any, error) {
 	return emptyResult, nil
 }
 
 // list checks the params of a list request. No list has a second page yet, so no cursor is one of ours.
-func list(c *call, r *jsonrpc2.Request) (revision, error) {
-	var v [2][]byte
-	if err := take(r, c, listNames, v[:]); err != nil {
-		return 0, err
-	}
+func list(v *values) error {
 	if v[1] != nil {
-		return 0, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: unknown cursor"}
+		return &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: unknown cursor"}
 	}
-	return c.revision(), nil
+	return nil
 }
 
-func (s *Server) toolsList(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	return listing(ctx, c, r, "tools", s.Lister, revision.tool)
+func (s *Server) toolsList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
+	return listing(ctx, c, &v, "tools", s.Lister, revision.tool, s.Cache.Tools)
 }
 
-func (s *Server) resourcesList(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	return listing(ctx, c, r, "resources", s.Resources, revision.resource)
+func (s *Server) resourcesList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
+	return listing(ctx, c, &v, "resources", s.Resources, revision.resource, s.Cache.Resources)
 }
 
-func (s *Server) templatesList(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	return listing(ctx, c, r, "resourceTemplates", s.Templates, revision.template)
+func (s *Server) templatesList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
+	return listing(ctx, c, &v, "resourceTemplates", s.Templates, revision.template, s.Cache.Templates)
 }
 
-func (s *Server) promptsList(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	return listing(ctx, c, r, "prompts", s.Prompts, revision.prompt)
+func (s *Server) promptsList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
+	return listing(ctx, c, &v, "prompts", s.Prompts, revision.prompt, s.Cache.Prompts)
 }
 
-func listing[T any](ctx context.Context, c *call, r *jsonrpc2.Request, name string, fetch func(context.Context) ([]T, error), fit func(revision, T) T) (any, error) {
-	rev, err := list(c, r)
-	if err != nil || fetch == nil {
-		return listResult{name, []T{}}, err
-	}
-	items, err := fetch(ctx)
-	if err != nil {
+func listing[T any](ctx context.Context, c *call, v *values, name string, fetch func(context.Context) ([]T, error), fit func(revision, T) T, hint CacheHint) (any, error) {
+	if err := list(v); err != nil {
 		return nil, err
 	}
+	var items []T
+	if fetch != nil {
+		var err error
+		if items, err = fetch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	c.cachedBy(hint)
+	rev := c.revision()
 	fitted := make([]T, len(items))
 	for i, x := range items {
 		fitted[i] = fit(rev, x)
@@ -148,11 +131,7 @@ func listing[T any](ctx context.Context, c *call, r *jsonrpc2.Request, name stri
 }
 
 // named reads the params that tools/call and prompts/get share.
-func named(c *call, r *jsonrpc2.Request) (name string, a Arguments, err error) {
-	var v [3][]byte
-	if err := take(r, c, callNames, v[:]); err != nil {
-		return "", a, err
-	}
+func named(c *call, r *jsonrpc2.Request, v *values) (name string, a Arguments, err error) {
 	name, ok := c.name(v[1])
 	if !ok || v[2] != nil && !isObject(v[2]) {
 		return "", a, jsonrpc2.ErrInvalidParams
@@ -163,29 +142,25 @@ func named(c *call, r *jsonrpc2.Request) (name string, a Arguments, err error) {
 	return name, a, nil
 }
 
-func (s *Server) toolsCall(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	name, a, err := named(c, r)
+func (s *Server) toolsCall(ctx context.Context, c *call, r *jsonrpc2.Request, v values) (any, error) {
+	name, a, err := named(c, r, &v)
 	if err != nil {
 		return nil, err
 	}
 	if s.Caller == nil {
 		return nil, UnknownTool(name)
 	}
-	v, err := s.Caller(ctx, name, a)
+	res, err := s.Caller(ctx, name, a)
 	if err != nil {
 		return nil, err
 	}
-	if res, ok := v.(*CallToolResult); ok {
-		v = c.revision().result(res)
+	if t, ok := res.(*CallToolResult); ok {
+		res = c.revision().result(t)
 	}
-	return wholeResult(v), nil
+	return wholeResult(res), nil
 }
 
-func (s *Server) resourcesRead(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	var v [2][]byte
-	if err := take(r, c, readNames, v[:]); err != nil {
-		return nil, err
-	}
+func (s *Server) resourcesRead(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
 	uri, ok := stringValue(v[1])
 	if !ok || uri == "" {
 		return nil, jsonrpc2.ErrInvalidParams
@@ -194,17 +169,24 @@ func (s *Server) resourcesRead(ctx context.Context, c *call, r *jsonrpc2.Request
 	if err != nil {
 		return nil, err
 	}
-	return listResult{"contents", contents}, nil
+	c.cachedBy(s.Cache.Read)
+	if t, ok := contents.(resultTyper); ok {
+		return t, nil
+	}
+	return listResult{"contents", c.revision().resourceContents(contents)}, nil
 }
 
-func (s *Server) promptsGet(ctx context.Context, c *call, r *jsonrpc2.Request) (any, error) {
-	name, a, err := named(c, r)
+func (s *Server) promptsGet(ctx context.Context, c *call, r *jsonrpc2.Request, v values) (any, error) {
+	name, a, err := named(c, r, &v)
 	if err != nil {
 		return nil, err
 	}
-	v, err := s.Prompter(ctx, name, a)
+	res, err := s.Prompter(ctx, name, a)
 	if err != nil {
 		return nil, err
 	}
-	return wholeResult(v), nil
+	if p, ok := res.(*PromptResult); ok {
+		res = c.revision().promptResult(p)
+	}
+	return wholeResult(res), nil
 }

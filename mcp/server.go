@@ -57,10 +57,20 @@ type Server struct {
 	// Reporter is told every unexpected error, with the request it belongs to, or nil. A panic in it is dropped.
 	Reporter func(ctx context.Context, r *jsonrpc2.Request, err error)
 
+	// Subscriber is asked whether a client may be told when a resource changes: nil, or what is wrong, such as [ResourceNotFound]. Set, it turns
+	// subscriptions to resources on, and [Server.Updated] will be called. It needs Resources and Reader.
+	Subscriber func(ctx context.Context, uri string) error
+
 	// Logging lets hosted sessions carry [Session.Log] to clients.
 	Logging bool
 	// ListChanged says that lists change while sessions live, and that [Server.Changed] will be called.
 	ListChanged bool
+
+	// Cache says how long clients of 2026-07-28 may keep results. The zero value: not at all.
+	Cache Caching
+	// Extensions are sent as the extensions of the server's capabilities, settings by name, to clients whose revision knows them. Settings must
+	// encode as objects.
+	Extensions map[string]any
 
 	// Batch is the number of entries a batch may have: 0 is [DefaultBatch], [NoBatch] refuses all. Anything below is refused by Mount and
 	// Handle. Hosted sessions take batches only in revision 2025-03-26, the one that has them.
@@ -72,11 +82,14 @@ type Server struct {
 	once       sync.Once
 	mux        *jsonrpc2.Mux
 	requests   map[string]bool // methods of mux that are requests
+	methods    map[string]*method
 	dispatcher *jsonrpc2.Dispatcher
+	hosted     *jsonrpc2.Dispatcher // of payloads with a session, or of the era without
+	nobody     *Session             // of modern messages that come by no connection
+	signature  []byte               // member of _meta that names the server
 	invalid    error
 
-	mu       sync.Mutex
-	sessions map[*Session]struct{}
+	feeds feeds
 }
 
 // Handle answers one payload, a message or a batch, and returns nil when nothing is owed; an HTTP transport then answers 202. It keeps no
@@ -85,14 +98,7 @@ type Server struct {
 func (s *Server) Handle(ctx context.Context, payload []byte) []byte {
 	d := s.Dispatcher()
 	if d == nil {
-		if s.Reporter != nil {
-			func() {
-				defer func() { _ = recover() }()
-				s.Reporter(ctx, nil, s.invalid)
-			}()
-		}
-		out := append([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":`), appendString(nil, s.invalid.Error())...)
-		return append(out, "}}"...)
+		return s.broken(ctx)
 	}
 	return d.Handle(ctx, payload)
 }
@@ -109,7 +115,10 @@ func (s *Server) build() {
 		s.invalid = batchError(s.Batch)
 		return
 	}
+	s.signature = s.sign()
+	s.nobody = &Session{server: s}
 	s.mux = jsonrpc2.NewMux()
+	s.mux.Use(s.gate)
 	s.register(s.mux)
 	if s.Extend != nil {
 		s.Extend(s.mux)
@@ -126,6 +135,13 @@ func (s *Server) build() {
 		Admit:      admitID,
 		AdmitBatch: admitBatch,
 	})
+	s.hosted = jsonrpc2.NewDispatcher(s.mux, s.hostedOptions())
+}
+
+// Serves reports whether a request method is there for clients of a revision, one of [Versions] or [ModernVersions].
+func (s *Server) Serves(revision, method string) bool {
+	s.once.Do(s.build)
+	return s.requests[method] && spanOf(method).has(revisionNamed(revision))
 }
 
 func (s *Server) maxBatch() int {
@@ -136,6 +152,7 @@ func (s *Server) maxBatch() int {
 }
 
 func (s *Server) hasResources() bool { return s.Resources != nil && s.Reader != nil }
+func (s *Server) subscribes() bool   { return s.hasResources() && s.Subscriber != nil }
 func (s *Server) hasPrompts() bool   { return s.Prompts != nil && s.Prompter != nil }
 
 // admitID refuses what MCP forbids and JSON-RPC allows: the id null (base protocol, requests).

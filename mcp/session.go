@@ -1,29 +1,46 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"sync"
 	"sync/atomic"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
-// Session is one client of a hosted connection, from initialize to the end. Closures get it from their context with [SessionFrom]. All methods
-// may be called by many goroutines at once, and on a nil Session, which is one without client: what would send does nothing.
+// Session is one client as closures see it, which get it from their context with [SessionFrom]. Up to revision 2025-11-25 it lasts from initialize to
+// the end of the connection, or of what a host calls a session. Since 2026-07-28 there are no sessions on the wire, and a Session is the one request
+// it was got in: what the client is and can do is what that request says. All methods may be called by many goroutines at once, and on a nil Session,
+// which is one without client: what would send does nothing.
 type Session struct {
 	server *Server
-	conn   atomic.Pointer[jsonrpc2.Conn]
+	way    atomic.Pointer[way] // to the client, since initialize
 	terms  atomic.Pointer[terms]
 	open   atomic.Bool   // initialize was answered with a result
-	asked  atomic.Int32  // initialize requests that were read and not yet handled
-	asking atomic.Uint32 // the revision the last of them will lead to
+	busy   atomic.Bool   // an initialize is being handled
+	asking atomic.Uint32 // the revision the last initialize that was read will lead to
 	level  atomic.Int32
 	name   atomic.Pointer[string] // of the tool or prompt that was asked for last
 
-	changed [lists]atomic.Bool // a notification of that list is on its way
+	request     *call // the modern request it is; nil: a legacy session
+	sessionless bool  // a legacy request without lifecycle
+
+	feed feed // what it is told of changes
+	logs lockedQuota
+
+	listens atomic.Int32 // subscriptions/listen that are open on a connection
+
+	mu    sync.Mutex // of what a host's session keeps
+	ended error      // why it was closed
+	calls *entryCall // in flight
 }
 
-// terms is what initialize agreed on. It is never changed once stored.
+// way is a Peer in an atomic pointer.
+type way struct{ Peer }
+
+// terms is what initialize agreed on, or the envelope of a modern request says. It is never changed once stored.
 type terms struct {
 	revision     revision
 	client       Implementation
@@ -33,10 +50,32 @@ type terms struct {
 
 // SessionFrom returns the session that ctx, the context of a closure, belongs to; nil for a payload given to [Server.Handle].
 func SessionFrom(ctx context.Context) *Session {
-	if c := callFrom(ctx); c != nil {
-		return c.session
+	c := callFrom(ctx)
+	switch {
+	case c == nil:
+		return nil
+	case c.modern():
+		return c.asSession()
 	}
-	return nil
+	return c.session
+}
+
+// asSession is the Session of a modern request.
+func (c *call) asSession() *Session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.x.own == nil {
+		ses := &Session{server: c.x.server, request: c}
+		e := readMeta(c.x.meta)
+		t := &terms{revision: c.rev}
+		if c.x.meta != nil {
+			t.client = readClient(bytes.Clone(e.client))
+			t.capabilities = readCapabilities(bytes.Clone(e.capabilities))
+		}
+		ses.terms.Store(t)
+		c.x.own = ses
+	}
+	return c.x.own
 }
 
 // Revision returns the protocol revision agreed on; "" before initialize.
@@ -48,8 +87,11 @@ func (ses *Session) Client() Implementation { return ses.now().client }
 // Capabilities returns what the client says it can do.
 func (ses *Session) Capabilities() ClientCapabilities { return ses.now().capabilities }
 
-// Params returns the raw params of initialize, for members that have no method here. They must not be changed.
+// Params returns the raw params of initialize, for members that have no method here. They must not be changed. Since 2026-07-28 there are none.
 func (ses *Session) Params() json.RawMessage { return ses.now().params }
+
+// Initialized reports whether initialize was answered with a result, and the session has not ended.
+func (ses *Session) Initialized() bool { return ses != nil && ses.open.Load() }
 
 var noTerms = new(terms)
 
@@ -62,52 +104,76 @@ func (ses *Session) now() *terms {
 	return noTerms
 }
 
-// Notify sends a notification to the client. params must encode as an object, or be nil.
+// Notify sends a notification to the client. params must encode as an object, or be nil. Since 2026-07-28 it belongs to the request, and is dropped once
+// that is answered.
 func (ses *Session) Notify(ctx context.Context, method string, params any) error {
-	conn := ses.peer()
-	if conn == nil {
+	if ses == nil {
 		return ErrNoSession
 	}
-	return conn.Notify(ctx, method, params)
+	if c := ses.request; c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return c.send(method, params)
+	}
+	peer := ses.peer()
+	if peer == nil {
+		return ErrNoSession
+	}
+	return peer.Notify(ctx, method, params)
 }
 
 // Call sends a request to the client and waits for the result, which is decoded into result. It may be called inside a closure: waiting does
-// not take a place from other requests. When ctx ends the client is told.
+// not take a place from other requests. When ctx ends the client is told. Since 2026-07-28 a server sends no requests: [ErrNoRequests].
 func (ses *Session) Call(ctx context.Context, method string, params, result any) error {
-	conn := ses.peer()
-	if conn == nil {
+	if ses != nil && ses.request != nil {
+		return ErrNoRequests
+	}
+	peer := ses.peer()
+	if peer == nil {
 		return ErrNoSession
 	}
-	return conn.Call(ctx, method, params, result)
+	return peer.Call(ctx, method, params, result)
 }
 
-func (ses *Session) peer() *jsonrpc2.Conn {
-	if ses == nil || !ses.open.Load() {
+func (ses *Session) peer() Peer {
+	if ses == nil || !ses.open.Load() || ses.sessionless {
 		return nil
 	}
-	return ses.conn.Load()
+	if w := ses.way.Load(); w != nil {
+		return w.Peer
+	}
+	return nil
 }
 
 // agree notes the terms of initialize, so that the Initializer finds them.
-func (ses *Session) agree(conn *jsonrpc2.Conn, rev revision, params json.RawMessage) {
+func (ses *Session) agree(peer Peer, rev revision, params json.RawMessage) {
 	t := &terms{revision: rev, params: params}
 	var v [2][]byte
 	if pick(params, []string{"clientInfo", "capabilities"}, v[:]) {
-		if isObject(v[0]) {
-			// A client that describes itself badly is still a client.
-			if jsonrpc2.DefaultCodec.Unmarshal(v[0], &t.client) != nil {
-				t.client = Implementation{}
-				var n [2][]byte
-				if pick(v[0], []string{"name", "version"}, n[:]) {
-					t.client.Name, _ = stringValue(n[0])
-					t.client.Version, _ = stringValue(n[1])
-				}
-			}
-		}
+		t.client = readClient(v[0])
 		t.capabilities = readCapabilities(v[1])
 	}
-	ses.conn.Store(conn)
+	ses.way.Store(&way{peer})
 	ses.terms.Store(t)
+}
+
+// readClient takes what is well formed: a client that describes itself badly is still a client.
+func readClient(raw []byte) (c Implementation) {
+	if !isObject(raw) {
+		return c
+	}
+	if jsonrpc2.DefaultCodec.Unmarshal(raw, &c) != nil {
+		c = Implementation{}
+		var n [2][]byte
+		if pick(raw, []string{"name", "version"}, n[:]) {
+			c.Name, _ = stringValue(n[0])
+			c.Version, _ = stringValue(n[1])
+		}
+	}
+	return c
 }
 
 // readCapabilities takes what is well formed: a capability that is no object counts as absent.
@@ -115,11 +181,11 @@ func readCapabilities(raw []byte) (c ClientCapabilities) {
 	if !isObject(raw) {
 		return c
 	}
-	var v [5][]byte
-	if !pick(raw, []string{"roots", "sampling", "elicitation", "experimental", "tasks"}, v[:]) {
+	var v [6][]byte
+	if !pick(raw, []string{"roots", "sampling", "elicitation", "experimental", "tasks", "extensions"}, v[:]) {
 		return c
 	}
-	for i, p := range []*json.RawMessage{&c.Roots, &c.Sampling, &c.Elicitation, &c.Experimental, &c.Tasks} {
+	for i, p := range []*json.RawMessage{&c.Roots, &c.Sampling, &c.Elicitation, &c.Experimental, &c.Tasks, &c.Extensions} {
 		if isObject(v[i]) {
 			*p = v[i]
 		}
@@ -128,56 +194,24 @@ func readCapabilities(raw []byte) (c ClientCapabilities) {
 }
 
 // begin opens the session.
-func (ses *Session) begin() {
-	s := ses.server
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sessions == nil {
-		s.sessions = make(map[*Session]struct{})
+func (ses *Session) begin() error {
+	ses.mu.Lock()
+	defer ses.mu.Unlock()
+	if ses.ended != nil {
+		return ses.ended
 	}
-	s.sessions[ses] = struct{}{}
 	ses.open.Store(true)
+	ses.server.feeds.add(&ses.feed)
+	return nil
 }
 
-// end closes it.
-func (ses *Session) end() {
-	s := ses.server
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.sessions, ses)
+// end closes it. The first cause stays.
+func (ses *Session) end(cause error) {
+	ses.mu.Lock()
+	if ses.ended == nil {
+		ses.ended = cause
+	}
+	ses.mu.Unlock()
 	ses.open.Store(false)
-}
-
-// List names one of the lists a server can have.
-type List uint8
-
-// The lists whose changes can be announced.
-const (
-	Tools List = iota
-	Resources
-	Prompts
-	lists
-)
-
-var changedMethods = [lists]string{"notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed"}
-
-// Changed tells all sessions that a list has changed (MCP list_changed), if [Server.ListChanged] promised that. It does not wait: a session gets
-// one notification for all the changes made until it could be sent.
-func (s *Server) Changed(l List) {
-	if !s.ListChanged || l >= lists {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for ses := range s.sessions {
-		if ses.changed[l].CompareAndSwap(false, true) {
-			go ses.announce(l)
-		}
-	}
-}
-
-func (ses *Session) announce(l List) {
-	ses.changed[l].Store(false)
-	// The connection ends the wait when it closes; nobody is left to be told then.
-	_ = ses.Notify(context.Background(), changedMethods[l], nil)
+	ses.server.feeds.remove(&ses.feed)
 }

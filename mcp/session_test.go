@@ -184,9 +184,9 @@ func TestChanged(t *testing.T) {
 	if err := w.close(); err != nil {
 		t.Errorf("Serve: %v", err)
 	}
-	s.mu.Lock()
-	n := len(s.sessions)
-	s.mu.Unlock()
+	s.feeds.mu.Lock()
+	n := len(s.feeds.all)
+	s.feeds.mu.Unlock()
 	if n != 0 {
 		t.Errorf("%d sessions left", n)
 	}

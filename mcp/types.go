@@ -130,7 +130,8 @@ type ClientCapabilities struct {
 	Sampling     json.RawMessage
 	Elicitation  json.RawMessage
 	Experimental json.RawMessage
-	Tasks        json.RawMessage
+	Tasks        json.RawMessage // of 2025-11-25
+	Extensions   json.RawMessage // since 2026-07-28
 }
 
 // CompleteRequest is what a Completer is asked (MCP CompleteRequest).

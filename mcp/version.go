@@ -4,8 +4,13 @@ import "encoding/json"
 
 // This file holds all that differs between the revisions of MCP.
 
-// Versions are the protocol revisions this package speaks, newest first. It is for reading: [Negotiate] does not look at it.
-var Versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+var (
+	// Versions are the revisions that begin with initialize, newest first: those [Negotiate] chooses from.
+	Versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+	// ModernVersions are the revisions without initialize, newest first: each request names its own in _meta.
+	ModernVersions = []string{"2026-07-28"}
+	// Both are for reading: nothing here looks at them.
+)
 
 // revision is a protocol revision; later ones compare greater. The zero revision is none.
 type revision uint8
@@ -15,11 +20,49 @@ const (
 	rev20250326
 	rev20250618
 	rev20251125
+	rev20260728
 
-	newest = rev20251125
+	newest = rev20251125 // of those with initialize
 )
 
-var revisionNames = [...]string{rev20241105: "2024-11-05", rev20250326: "2025-03-26", rev20250618: "2025-06-18", rev20251125: "2025-11-25"}
+var revisionNames = [...]string{
+	rev20241105: "2024-11-05", rev20250326: "2025-03-26", rev20250618: "2025-06-18", rev20251125: "2025-11-25", rev20260728: "2026-07-28",
+}
+
+// modern: no initialize, no sessions, no requests from the server; each request carries revision and capabilities in _meta, each result a type.
+func (r revision) modern() bool { return r >= rev20260728 }
+
+// span is the revisions that have a method.
+type span struct{ from, to revision }
+
+func (s span) has(r revision) bool { return s.from <= r && r <= s.to }
+
+const lastRevision = rev20260728
+
+// spans are the revisions of the methods that not all have.
+var spans = map[string]span{
+	"initialize":                         {rev20241105, rev20251125},
+	"ping":                               {rev20241105, rev20251125},
+	"logging/setLevel":                   {rev20241105, rev20251125},
+	"resources/subscribe":                {rev20241105, rev20251125},
+	"resources/unsubscribe":              {rev20241105, rev20251125},
+	"notifications/initialized":          {rev20241105, rev20251125},
+	"notifications/elicitation/complete": {rev20251125, rev20251125},
+	"server/discover":                    {rev20260728, lastRevision},
+	"subscriptions/listen":               {rev20260728, lastRevision},
+	"tasks/get":                          {rev20251125, lastRevision},
+	"tasks/cancel":                       {rev20251125, lastRevision},
+	"tasks/list":                         {rev20251125, rev20251125},
+	"tasks/result":                       {rev20251125, rev20251125},
+	"tasks/update":                       {rev20260728, lastRevision},
+}
+
+func spanOf(method string) span {
+	if s, ok := spans[method]; ok {
+		return s
+	}
+	return span{rev20241105, lastRevision}
+}
 
 // String returns the name on the wire, "" for none.
 func (r revision) String() string { return revisionNames[r] }
@@ -39,12 +82,20 @@ func Negotiate(requested any) string {
 }
 
 func negotiate(requested string) revision {
-	for r, name := range revisionNames {
-		if name == requested && r != 0 {
+	if r := revisionNamed(requested); r != 0 && !r.modern() {
+		return r
+	}
+	return newest
+}
+
+// revisionNamed returns the revision with that name, 0 for none.
+func revisionNamed(name string) revision {
+	for r, n := range revisionNames {
+		if n == name && r != 0 {
 			return revision(r)
 		}
 	}
-	return newest
+	return 0
 }
 
 // batches: JSON-RPC batches came with 2025-03-26 and went with 2025-06-18.
@@ -64,6 +115,9 @@ func (r revision) structured() bool { return r >= rev20250618 }
 
 // icons: icons, and website and description of an implementation, came with 2025-11-25.
 func (r revision) icons() bool { return r >= rev20251125 }
+
+// extensions: the capability came with 2026-07-28.
+func (r revision) extensions() bool { return r.modern() }
 
 // tool returns t with what r does not know taken out, and the input schema that the protocol requires put in.
 func (r revision) tool(t Tool) Tool {
@@ -169,3 +223,7 @@ func (r revision) content(c Content) (_ Content, known bool) {
 	}
 	return c, true
 }
+
+func (r revision) resourceContents(v any) any { return v }
+
+func (r revision) promptResult(p *PromptResult) *PromptResult { return p }

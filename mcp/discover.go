@@ -1,0 +1,44 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+)
+
+// discoverResult has the members in the order of the specification's examples.
+type discoverResult struct {
+	SupportedVersions []string     `json:"supportedVersions"`
+	Capabilities      capabilities `json:"capabilities"`
+	Instructions      string       `json:"instructions,omitempty"`
+	Meta              Meta         `json:"_meta"`
+}
+
+// discover answers server/discover (MCP 2026-07-28, server, discovery): what the server is and can do. Here its name comes whole; other results have the
+// short form.
+func (s *Server) discover(_ context.Context, c *call, _ *jsonrpc2.Request, _ values) (any, error) {
+	c.cachedBy(s.Cache.Discover)
+	return discoverResult{
+		SupportedVersions: ModernVersions,
+		Capabilities:      s.capabilities(c.revision(), true),
+		Instructions:      s.Instructions,
+		Meta:              Meta{MetaServer: s.implementation(c.revision())},
+	}, nil
+}
+
+func (s *Server) implementation(rev revision) Implementation {
+	return rev.implementation(Implementation{
+		Name: s.Name, Title: s.Title, Version: s.Version, Description: s.Description, WebsiteURL: s.WebsiteURL, Icons: s.Icons,
+	})
+}
+
+// sign makes the member of _meta that names the server in results.
+func (s *Server) sign() []byte {
+	b := append(appendString(nil, MetaServer), `:{"name":`...)
+	b = appendString(b, s.Name)
+	if s.Title != "" {
+		b = appendString(append(b, `,"title":`...), s.Title)
+	}
+	b = append(b, `,"version":`...)
+	return append(appendString(b, s.Version), '}')
+}
