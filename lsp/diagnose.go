@@ -107,7 +107,7 @@ func (d *diagnoser) again(uris []uri.URI) {
 // attend is the goroutine of a document. It ends when there is nothing new.
 func (d *diagnoser) attend(k Key, p *patient) {
 	for {
-		doc, wait := d.look(k, p)
+		due, wait := d.look(p)
 		switch {
 		case wait > 0:
 			t := time.NewTimer(wait)
@@ -117,8 +117,8 @@ func (d *diagnoser) attend(k Key, p *patient) {
 			case <-d.s.ctx.Done():
 			}
 			t.Stop()
-		case doc != nil:
-			d.run(p, doc)
+		case due:
+			d.run(p)
 		default:
 			if !d.withdraw(k, p) {
 				return
@@ -130,19 +130,19 @@ func (d *diagnoser) attend(k Key, p *patient) {
 	}
 }
 
-// look says what to do next: diagnose a document, wait before that, or neither.
-func (d *diagnoser) look(_ Key, p *patient) (doc *Document, wait time.Duration) {
+// look says what to do next: diagnose the document, wait before that, or neither.
+func (d *diagnoser) look(p *patient) (due bool, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !p.news || p.doc == nil {
-		return nil, 0
+		return false, 0
 	}
 	if !p.last.IsZero() {
 		if wait = DiagnoseInterval - time.Since(p.last); wait > 0 {
-			return nil, wait
+			return false, wait
 		}
 	}
-	return p.doc, 0
+	return true, 0
 }
 
 // withdraw ends the goroutine, if nothing has happened meanwhile, after clearing what is shown for a document that was closed.
@@ -167,8 +167,8 @@ func (d *diagnoser) withdraw(k Key, p *patient) (goOn bool) {
 	return true
 }
 
-// run diagnoses the document, which is the newest, and publishes unless it has been overtaken.
-func (d *diagnoser) run(p *patient, doc *Document) {
+// run diagnoses the document as it is now, and publishes unless it has been overtaken.
+func (d *diagnoser) run(p *patient) {
 	select {
 	case d.slots <- struct{}{}:
 	case <-d.s.ctx.Done():
@@ -178,7 +178,8 @@ func (d *diagnoser) run(p *patient, doc *Document) {
 	ctx, stop := context.WithCancelCause(d.s.ctx)
 	defer stop(nil)
 	d.mu.Lock()
-	if doc = p.doc; doc == nil { // closed while waiting for a slot
+	doc := p.doc
+	if doc == nil { // closed while waiting for a slot
 		d.mu.Unlock()
 		return
 	}

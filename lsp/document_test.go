@@ -244,11 +244,16 @@ func BenchmarkDidChange(b *testing.B) {
 					if i%2 == 1 {
 						params = off
 					}
-					item := member(params, "textDocument")
-					u, _ := text(member(item, "uri"))
-					version, _ := readVersion(item)
+					it, events, err := readItem(params, "contentChanges")
+					if err != nil {
+						b.Fatal(err)
+					}
+					version, _ := readVersion(it.version)
 					docs := s.docs.Load()
-					next, _ := docs.Document(uriOf(u)).apply(member(params, "contentChanges"), version)
+					next, reason := docs.Document(it.uri).apply(events, version)
+					if reason != "" {
+						b.Fatal(reason)
+					}
 					s.docs.Store(docs.put(next))
 				}
 			})

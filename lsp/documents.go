@@ -29,28 +29,38 @@ func (s *session) complain(ctx context.Context, r *jsonrpc2.Request, u uri.URI, 
 	s.warn(ctx, r, &DocumentError{Method: r.Method, URI: u, Reason: reason})
 }
 
-// readParams returns the params of a document notification and the document they are about: its item, its URI as spelt, and the URI's key.
-func readParams(r *jsonrpc2.Request) (params, item []byte, u uri.URI, err error) {
-	params = rawParams(r)
-	item = member(params, "textDocument")
-	s, ok := text(member(item, "uri"))
+// item is what the notifications say of the document they are about.
+type item struct {
+	raw     []byte
+	uri     uri.URI // as spelt
+	version []byte  // nil if there is none
+}
+
+// readItem returns the item, and another member of the params if more is not empty.
+func readItem(params view, more string) (it item, v []byte, err error) {
+	it.raw, v = members(params, "textDocument", more)
+	u, version := members(it.raw, "uri", "version")
+	s, ok := text(u)
 	if !ok {
-		return nil, nil, "", jsonrpc2.ErrInvalidParams
+		return it, nil, jsonrpc2.ErrInvalidParams
 	}
-	return params, item, uri.URI(s), nil
+	it.uri, it.version = uri.URI(s), version
+	return it, v, nil
 }
 
 func (s *session) didOpen(ctx context.Context, r *jsonrpc2.Request) (any, error) {
-	_, item, u, err := readParams(r)
+	it, _, err := readItem(rawParams(r), "")
 	if err != nil {
 		return nil, err
 	}
-	body, ok := text(member(item, "text"))
+	raw, id := members(it.raw, "text", "languageId")
+	body, ok := text(raw)
 	if !ok {
 		return nil, jsonrpc2.ErrInvalidParams
 	}
-	language, _ := text(member(item, "languageId"))
-	version, _ := readVersion(item)
+	language, _ := text(id)
+	version, _ := readVersion(it.version)
+	u := it.uri
 	docs := s.docs.Load()
 	if docs.Document(u) != nil {
 		s.complain(ctx, r, u, "opened a second time; the new text counts")
@@ -73,21 +83,22 @@ func (s *session) changed(ctx context.Context, d *Document, hook func(context.Co
 // didChange applies all events of a notification or none. A document whose text has become uncertain stays as it was, is marked, and takes further
 // edits only from an event with the whole text: an edit at a place in another text would do harm without anyone seeing it.
 func (s *session) didChange(ctx context.Context, r *jsonrpc2.Request) (any, error) {
-	params, item, u, err := readParams(r)
+	it, events, err := readItem(rawParams(r), "contentChanges")
 	if err != nil {
 		return nil, err
 	}
+	u := it.uri
 	docs := s.docs.Load()
 	d := docs.Document(u)
 	if d == nil {
 		s.complain(ctx, r, u, "not open")
 		return nil, nil
 	}
-	version, ok := readVersion(item)
+	version, ok := readVersion(it.version)
 	if !ok {
 		version = d.version // null in LSP 3.16 and before
 	}
-	next, reason := d.apply(member(params, "contentChanges"), version)
+	next, reason := d.apply(events, version)
 	s.docs.Store(docs.put(next))
 	if reason != "" {
 		s.complain(ctx, r, u, reason)
@@ -136,7 +147,8 @@ func (d *Document) unsync() *Document {
 }
 
 func (s *session) didSave(ctx context.Context, r *jsonrpc2.Request) (any, error) {
-	_, _, u, err := readParams(r)
+	it, _, err := readItem(rawParams(r), "")
+	u := it.uri
 	if err != nil || s.srv.DidSave == nil {
 		return nil, err
 	}
@@ -149,7 +161,8 @@ func (s *session) didSave(ctx context.Context, r *jsonrpc2.Request) (any, error)
 }
 
 func (s *session) didClose(ctx context.Context, r *jsonrpc2.Request) (any, error) {
-	_, _, u, err := readParams(r)
+	it, _, err := readItem(rawParams(r), "")
+	u := it.uri
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +180,10 @@ func (s *session) didClose(ctx context.Context, r *jsonrpc2.Request) (any, error
 	return nil, err
 }
 
-func readVersion(item []byte) (v int32, ok bool) {
-	n, ok := decimal(member(item, "version"), math.MinInt32, math.MaxInt32)
+func readVersion(value []byte) (v int32, ok bool) {
+	if n, ok := uinteger(value); ok && n < math.MaxInt32 {
+		return int32(n), true
+	}
+	n, ok := decimal(value, math.MinInt32, math.MaxInt32)
 	return int32(n), ok
 }

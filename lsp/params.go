@@ -17,30 +17,42 @@ import (
 
 // member finds the value of a member of an object by its exact name, nil if it is missing, null, or if object is no object. Of several the last counts.
 func member(object []byte, name string) []byte {
+	v, _ := members(object, name, "")
+	return v
+}
+
+// members finds the values of two members in one pass. No member has the name "".
+func members(object []byte, name1, name2 string) (v1, v2 []byte) {
 	i := space(object, 0)
 	if i >= len(object) || object[i] != '{' {
-		return nil
+		return nil, nil
 	}
-	var found []byte
 	for i = space(object, i+1); i < len(object) && object[i] == '"'; {
 		end := skipString(object, i)
 		key := object[i:end]
 		if i = space(object, end); i >= len(object) || object[i] != ':' {
-			return found
+			break
 		}
 		i = space(object, i+1)
 		end = skip(object, i)
-		if sameName(key, name) {
-			found = object[i:end]
+		switch {
+		case sameName(key, name1):
+			v1 = object[i:end]
+		case name2 != "" && sameName(key, name2):
+			v2 = object[i:end]
 		}
 		if i = space(object, end); i < len(object) && object[i] == ',' {
 			i = space(object, i+1)
 		}
 	}
-	if string(found) == "null" {
+	return unlessNull(v1), unlessNull(v2)
+}
+
+func unlessNull(v []byte) []byte {
+	if string(v) == "null" {
 		return nil
 	}
-	return found
+	return v
 }
 
 func sameName(quoted []byte, name string) bool {
@@ -98,8 +110,7 @@ func skip(b []byte, i int) int {
 			i++
 			continue
 		default:
-			for i < len(b) && bytes.IndexByte(scalarEnd, b[i]) < 0 {
-				i++
+			for i++; i < len(b) && !endsScalar[b[i]]; i++ {
 			}
 		}
 		if depth == 0 {
@@ -109,24 +120,33 @@ func skip(b []byte, i int) int {
 	return i
 }
 
-var scalarEnd = []byte(",:]}[{\" \n\t\r")
+// endsScalar is true for what cannot stand in a number or a literal.
+var endsScalar = [256]bool{',': true, ':': true, ']': true, '}': true, '[': true, '{': true, '"': true, ' ': true, '\n': true, '\t': true, '\r': true}
 
 // skipString returns where the string that begins with the quote at i ends.
 func skipString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
+	i++
+	for near := min(len(b), i+24); i < near; i++ { // most are short
+		if b[i] == '"' {
+			return i + 1
+		}
+		if b[i] == '\\' {
+			break
+		}
+	}
+	for i < len(b) {
 		n := bytes.IndexByte(b[i:], '"')
 		if n < 0 {
 			return len(b)
 		}
-		if bytes.IndexByte(b[i:i+n], '\\') < 0 {
-			return i + n + 1
-		}
-		for ; i < len(b) && b[i] != '"'; i++ {
-			if b[i] == '\\' {
-				i++
+		if e := bytes.IndexByte(b[i:i+n], '\\'); e >= 0 {
+			i += e + 2
+			for i < len(b) && b[i] == '\\' { // escapes come in runs
+				i += 2
 			}
+			continue
 		}
-		return min(i+1, len(b))
+		return i + n + 1
 	}
 	return len(b)
 }
@@ -247,25 +267,32 @@ type change struct {
 // readChange decodes an event for a document with the given text. It reports false if that cannot be done: a position that is missing or no uinteger,
 // a text that is no string.
 func readChange(event []byte, doc rope.Text, unit rope.Unit) (c change, ok bool) {
-	if c.text, ok = text(member(event, "text")); !ok {
+	r, body := members(event, "range", "text")
+	if c.text, ok = text(body); !ok {
 		return c, false
 	}
-	r := member(event, "range")
 	if r == nil {
 		c.whole = true
 		return c, true
 	}
-	var ok1, ok2 bool
-	c.start, ok1 = readPosition(member(r, "start"), doc, unit)
-	c.end, ok2 = readPosition(member(r, "end"), doc, unit)
-	return c, ok1 && ok2
+	start, end := members(r, "start", "end")
+	if c.start, ok = readPosition(start, doc, unit); !ok {
+		return c, false
+	}
+	if bytes.Equal(start, end) { // an insertion
+		c.end = c.start
+		return c, true
+	}
+	c.end, ok = readPosition(end, doc, unit)
+	return c, ok
 }
 
 func readPosition(p []byte, doc rope.Text, unit rope.Unit) (offset int, ok bool) {
-	line, ok1 := uinteger(member(p, "line"))
-	character, ok2 := uinteger(member(p, "character"))
+	line, character := members(p, "line", "character")
+	l, ok1 := uinteger(line)
+	c, ok2 := uinteger(character)
 	if !ok1 || !ok2 {
 		return 0, false
 	}
-	return doc.Offset(line, character, unit), true
+	return doc.Offset(l, c, unit), true
 }

@@ -54,8 +54,21 @@ func (n *node) replace(out []*node, start, end int, s string) []*node {
 		kids = n.kids[j].replace(kids, 0, end-joff, "")
 	}
 	last := len(kids)
-	kids = append(kids, n.kids[j+1:]...)
-	return group(out, mend(kids, i, last))
+	kids = mend(append(kids, n.kids[j+1:]...), i, last)
+	if len(kids) == 0 || len(kids) > maxKids {
+		return group(out, kids)
+	}
+	// The usual case: as many children, nearly all of them the same. Only those
+	// around the place that changed are added up again.
+	from, behind := max(i-1, 0), max(len(n.kids)-j-2, 0)
+	sum := n.sum.less(total(n.kids[from : len(n.kids)-behind]))
+	fresh := total(kids[from : len(kids)-behind])
+	sum.Bytes += fresh.Bytes
+	sum.UTF16 += fresh.UTF16
+	sum.Runes += fresh.Runes
+	sum.Breaks += fresh.Breaks
+	sum.firstLF, sum.lastCR = kids[0].sum.firstLF, kids[len(kids)-1].sum.lastCR
+	return append(out, &node{kids: kids, sum: sum})
 }
 
 func (n *node) replaceLeaf(out []*node, start, end int, s string) []*node {
@@ -123,12 +136,13 @@ func boundary(s string, i int) bool {
 
 func leaf(s string) *node { return &node{sum: measure(s), text: s} }
 
-func inner(kids []*node) *node {
-	n := &node{kids: kids}
+func inner(kids []*node) *node { return &node{kids: kids, sum: total(kids)} }
+
+func total(kids []*node) (sum Sum) {
 	for _, k := range kids {
-		n.sum = n.sum.add(k.sum)
+		sum = sum.add(k.sum)
 	}
-	return n
+	return sum
 }
 
 // group appends inner nodes for the kids, about equally full.

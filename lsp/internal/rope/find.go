@@ -1,6 +1,9 @@
 package rope
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // Align clamps off to the text and moves it down to the start of the character
 // it stands in.
@@ -62,36 +65,60 @@ func (t Text) LineStart(line int) int {
 	if line >= t.Lines() {
 		return t.Len()
 	}
-	n := t.root
-	var acc Sum
+	n, base, before, afterCR := t.leafOf(line)
+	at := base + n.breakAt(line-before, afterCR)
+	if t.byteAt(at-1) == '\r' && at < t.Len() && t.byteAt(at) == '\n' {
+		at++
+	}
+	return at
+}
+
+// leafOf returns the leaf in which the break before a line ends, or, if that is
+// a CR LF cut in two, its CR; and what stands before the leaf: how many bytes,
+// how many breaks, and whether a CR is the last of it. The line must exist and
+// not be the first.
+func (t Text) leafOf(line int) (n *node, base, breaks int, afterCR bool) {
+	n = t.root
 	for n.kids != nil {
 		for _, k := range n.kids {
-			next := acc.add(k.sum)
-			if next.Breaks >= line {
+			next := breaks + k.sum.Breaks
+			if afterCR && k.sum.firstLF {
+				next--
+			}
+			if next >= line {
 				n = k
 				break
 			}
-			acc = next
+			base, breaks, afterCR = base+k.sum.Bytes, next, k.sum.lastCR
 		}
 	}
-	count, prev := acc.Breaks, byte(0)
-	if acc.lastCR {
-		prev = '\r'
+	return n, base, breaks, afterCR
+}
+
+// breakAt returns where the break number count of a leaf ends, counted from 1,
+// or where its CR ends if the LF may be in the next leaf. A LF at the start
+// counts for nothing after a CR.
+func (n *node) breakAt(count int, afterCR bool) int {
+	s, at := n.text, 0
+	if strings.IndexByte(s, '\r') < 0 {
+		if afterCR && s[0] == '\n' {
+			at = 1
+		}
+		for ; count > 0; count-- {
+			at += strings.IndexByte(s[at:], '\n') + 1
+		}
+		return at
 	}
-	for i := range len(n.text) {
-		c := n.text[i]
-		if c == '\r' || c == '\n' && prev != '\r' {
-			if count++; count == line {
-				at := acc.Bytes + i + 1
-				if c == '\r' && at < t.Len() && t.byteAt(at) == '\n' {
-					at++
-				}
-				return at
+	for i := range len(s) {
+		switch {
+		case s[i] == '\r', s[i] == '\n' && !afterCR:
+			if count--; count == 0 {
+				return i + 1
 			}
 		}
-		prev = c
+		afterCR = s[i] == '\r'
 	}
-	return t.Len() // not reached: the sums promise the break
+	return len(s) // not reached: the sums promise the break
 }
 
 // LineEnd returns the offset at which the content of a line ends, before its
@@ -125,11 +152,13 @@ func (t Text) Offset(line, character int, u Unit) int {
 	if line >= t.Lines() {
 		return t.Len()
 	}
-	start := t.LineStart(line)
 	if character <= 0 {
-		return start
+		return t.LineStart(line)
 	}
-	end := t.LineEnd(line)
+	if off, ok := t.near(line, character, u); ok {
+		return off
+	}
+	start, end := t.LineStart(line), t.LineEnd(line)
 	if character >= end-start { // never more units than bytes
 		return end
 	}
@@ -138,6 +167,55 @@ func (t Text) Offset(line, character int, u Unit) int {
 	}
 	before := t.Before(start)
 	return min(t.find(before.in(u)+character, u), end)
+}
+
+// near finds a place that is in the leaf in which its line begins, by walking
+// there from the line's start. That is nearly every place in nearly every text.
+func (t Text) near(line, character int, u Unit) (off int, ok bool) {
+	if t.root == nil || character > maxLeaf {
+		return 0, false
+	}
+	n, base, at := t.root, 0, 0
+	if line == 0 {
+		for n.kids != nil {
+			n = n.kids[0]
+		}
+	} else {
+		var breaks int
+		var afterCR bool
+		n, base, breaks, afterCR = t.leafOf(line)
+		if at = n.breakAt(line-breaks, afterCR); at < len(n.text) && n.text[at-1] == '\r' && n.text[at] == '\n' {
+			at++
+		}
+		if at == len(n.text) { // and a LF may follow in the next leaf
+			return 0, false
+		}
+	}
+	for s := n.text; at < len(s); {
+		c := s[at]
+		switch {
+		case c == '\n', c == '\r', character == 0:
+			return base + at, true
+		case c < utf8.RuneSelf:
+			at++
+			character--
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[at:])
+		width := 1
+		switch {
+		case u == Bytes:
+			width = size
+		case u == UTF16 && r >= 0x10000:
+			width = 2
+		}
+		if character < width {
+			return base + at, true
+		}
+		at += size
+		character -= width
+	}
+	return 0, false
 }
 
 // find returns the offset of the character that the unit number target belongs
