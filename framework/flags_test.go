@@ -14,7 +14,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/tandem-rpc/tandem/framework"
 )
@@ -89,16 +88,6 @@ func unusedPort(t *testing.T) string {
 	return port
 }
 
-func listen(t *testing.T, network, address string) net.Listener {
-	t.Helper()
-	ln, err := net.Listen(network, address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ln.Close() })
-	return ln
-}
-
 // The flags with which editors hand over a connection all connect to them.
 func TestConnects(t *testing.T) {
 	for _, flags := range []string{"--socket=PORT", "--socket PORT", "-port PORT", "--port=PORT", "--pipe=PATH", "-pipe PATH"} {
@@ -122,22 +111,6 @@ func TestConnects(t *testing.T) {
 			peer.Close()
 			c.exits(0)
 		})
-	}
-}
-
-// exchange sends and compares what comes back.
-func exchange(t *testing.T, peer net.Conn, send, want string) {
-	t.Helper()
-	_ = peer.SetDeadline(time.Now().Add(patience))
-	if _, err := io.WriteString(peer, send); err != nil {
-		t.Fatal(err)
-	}
-	got := make([]byte, len(want))
-	if n, err := io.ReadFull(peer, got); err != nil {
-		t.Fatalf("%v after %q", err, got[:n])
-	}
-	if string(got) != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

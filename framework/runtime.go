@@ -86,7 +86,7 @@ func (nothing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 // Shutdown ends all serving: listeners are closed, connections read no more, handlers that run may finish, and what they answer is sent. It
 // returns nil when everything has ended. When ctx ends first, the contexts of the handlers left are cancelled, their connections closed, and
-// ctx's error is returned. Serving methods called later return [ErrShutdown]. It may be called more than once.
+// ctx's error is returned. Serving methods called later return [ErrShutdown]. It may be called more than once; a handler must not wait for it.
 func (rt *Runtime) Shutdown(ctx context.Context) error {
 	rt.mu.Lock()
 	rt.closing = true

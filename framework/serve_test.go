@@ -18,52 +18,6 @@ import (
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
-// serve runs Serve on a loopback listener; the function it returns waits for its end.
-func serve(t *testing.T, rt *framework.Runtime, fes ...framework.FrontEnd) (address string, wait func() error) {
-	t.Helper()
-	ln := listen(t, "tcp", "127.0.0.1:0")
-	ctx, cancel := context.WithCancel(context.Background())
-	result := make(chan error, 1)
-	go func() { result <- rt.Serve(ctx, ln, fes...) }()
-	t.Cleanup(cancel)
-	return ln.Addr().String(), func() error {
-		t.Helper()
-		select {
-		case err := <-result:
-			return err
-		case <-time.After(patience):
-			t.Fatal("Serve goes on")
-			return nil
-		}
-	}
-}
-
-func dial(t *testing.T, address string) net.Conn {
-	t.Helper()
-	c, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(patience))
-	return c
-}
-
-// closed waits for the other side to close, and returns what it sent until then.
-func closed(t *testing.T, c net.Conn) string {
-	t.Helper()
-	b, err := io.ReadAll(c)
-	if err != nil && !strings.Contains(err.Error(), "reset") {
-		t.Fatalf("the connection is not closed: %v", err)
-	}
-	return string(b)
-}
-
-const (
-	ask    = `{"jsonrpc":"2.0","id":1,"method":"echo","params":[]}`
-	answer = `{"jsonrpc":"2.0","id":1,"result":[]}`
-)
-
 func TestServeChoosesByFirstByte(t *testing.T) {
 	var rt framework.Runtime
 	address, wait := serve(t, &rt, newFront(jsonrpc2.Header), newFront(jsonrpc2.Lines))

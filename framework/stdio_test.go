@@ -5,7 +5,6 @@ package framework_test
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -17,9 +16,6 @@ import (
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
-
-// patience is how long anything in another process may take before a test gives up.
-const patience = 20 * time.Second
 
 // child is one of the programs of TestMain, running.
 type child struct {
@@ -189,8 +185,6 @@ func (c *child) complains(text string) {
 		c.t.Errorf("standard error is %q, want one line with %q", s, text)
 	}
 }
-
-func header(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
 
 func TestStdioAnswersAndEnds(t *testing.T) {
 	c := start(t, "lines", "--stdio")
