@@ -18,9 +18,9 @@ type FrontEnd interface {
 	// Mount makes the session of one connection and returns its methods. It is called once for each connection, before anything is read
 	// from it except the bytes that chose the protocol.
 	//
-	// o is a copy made for this connection, with Cancel set by the runtime, and Tap, Report and Observe where they are wanted. Mount may change it (Codec, Admit,
-	// Capture, limits); hooks that are already set must be kept, by calling them from the new ones. A session that has to clean up
-	// does so in o.OnClose. An error ends the connection before it starts.
+	// o is a copy made for this connection, with Cancel set by the runtime, and Tap, Report and Observe where they are wanted. Mount may
+	// change it (Codec, Admit, Capture, limits); hooks that are already set must be kept, by calling them from the new ones. A session that
+	// has to clean up does so in o.OnClose. An error ends the connection before it starts.
 	Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error)
 }
 

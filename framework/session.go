@@ -16,13 +16,16 @@ import (
 
 // place is what the ways of serving differ in.
 type place struct {
-	name      string                                            // "stdio", "conn", "listener": for the log
-	parent    bool                                              // the peer runs on this machine and started us or was told where to find us, so a process id from it means something
-	linger    time.Duration                                     // grace after the end of input where Options say none
-	public    bool                                              // anyone on the machine may connect, web pages in a browser too
-	started   func(*session, *jsonrpc2.Conn, *jsonrpc2.Options) // called before Serve; nil: not
-	transport jsonrpc2.Transport                                // in place of a stream
-	detect    time.Duration                                     // how long the first byte may take to choose a front end; 0: for ever
+	name      string             // for the log
+	transport jsonrpc2.Transport // in place of a stream
+	linger    time.Duration      // grace after the end of input where Options say none
+	detect    time.Duration      // how long the first byte may take to choose a front end; 0: for ever
+	public    bool               // anyone on the machine may connect, web pages in a browser too
+
+	// parent: the peer started this process or told it where to connect, so a process id that it names is one of this machine.
+	parent bool
+	// started is called before Serve, if not nil.
+	started func(*session, *jsonrpc2.Conn, *jsonrpc2.Options)
 }
 
 // session is one connection from its first byte to its exit code.
