@@ -122,3 +122,35 @@ func BenchmarkBacklinks(b *testing.B) {
 		w.Backlinks("d7/n7")
 	}
 }
+
+// BenchmarkComplete offers notes out of 10,000, with nothing typed and with a
+// few letters.
+func BenchmarkComplete(b *testing.B) {
+	w := workspace(b, corpus(benchNotes))
+	for _, text := range []string{"[[", "[[no", "[[ten", "[x](", "[x](../d7/n"} {
+		c, err := w.SetOverlay("d7/n7.md", text, 1)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(text, func(b *testing.B) {
+			for b.Loop() {
+				w.Complete(c.New, len(text), 50)
+			}
+		})
+	}
+}
+
+// BenchmarkRenameHeading renames a heading that 1,000 notes link to.
+func BenchmarkRenameHeading(b *testing.B) {
+	files := map[string]string{"a.md": "# A\n## Old\n"}
+	for i := range 1000 {
+		files[fmt.Sprintf("n%d.md", i)] = "text [x](a.md#old) text\n"
+	}
+	w := workspace(b, files)
+	n, _ := w.Note("a")
+	for b.Loop() {
+		if edits, err := w.RenameHeading(n, &n.Headings[1], "New"); err != nil || len(edits) != 1001 {
+			b.Fatal(len(edits), err)
+		}
+	}
+}

@@ -49,6 +49,7 @@ type Note struct {
 
 	lines []uint32 // offset of the first byte of each line
 	keys  []string // what the links point at, see linkKeys
+	fold  string   // path and title in lower case
 }
 
 // A Heading is an ATX or setext heading.

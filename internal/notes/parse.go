@@ -60,6 +60,7 @@ func Parse(name, body string) *Note {
 	n.sections()
 	n.Title = n.title()
 	n.keys = linkKeys(n)
+	n.fold = strings.ToLower(n.Path + "\n" + n.Title)
 
 	if cap(source) <= keepBuffer {
 		*buf = source[:0]
