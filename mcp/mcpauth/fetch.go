@@ -33,12 +33,9 @@ type fetcher struct{ client *http.Client }
 // newFetcher makes one. A client of the user keeps its transport (proxies, certificates, private networks); ours goes to public addresses only
 // unless private is set, since an authorization server's metadata is text that chooses where we connect to.
 func newFetcher(user *http.Client, private, keepAlive bool) *fetcher {
-	c := &http.Client{Timeout: fetchTime}
+	c := new(http.Client)
 	if user != nil {
 		*c = *user
-		if c.Timeout == 0 || c.Timeout > fetchTime {
-			c.Timeout = fetchTime
-		}
 	}
 	if c.Transport == nil {
 		c.Transport = &http.Transport{
@@ -77,7 +74,10 @@ func (f *fetcher) get(ctx context.Context, where string) ([]byte, http.Header, e
 
 // do sends a request. Errors say what was wrong with the answer and quote nothing of it.
 func (f *fetcher) do(req *http.Request) ([]byte, http.Header, error) {
-	resp, err := f.client.Do(req)
+	// Not http.Client.Timeout, which takes a goroutine.
+	ctx, cancel := context.WithTimeout(req.Context(), fetchTime)
+	defer cancel()
+	resp, err := f.client.Do(req.WithContext(ctx))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,7 +25,7 @@ func parseResource(s string) (*url.URL, error) {
 func parseHTTPS(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
-	case err != nil:
+	case err != nil || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return nil, errors.New("it is not a URL")
 	case u.Host == "" || u.Hostname() == "" || u.Opaque != "":
 		return nil, errors.New("it must be an absolute URL")
