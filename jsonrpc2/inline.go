@@ -42,7 +42,9 @@ func (c *Conn) runHere(t *task, v uint64, size int) (uint64, bool) {
 	c.handle(t, start)
 	if !c.leave(v) {
 		if held != nil {
+			c.mu.Lock() // the thief swaps the role word before it takes the reference, both under the lock
 			held.release()
+			c.mu.Unlock()
 		}
 		if t.ordered() {
 			c.runLane(t)
