@@ -145,7 +145,8 @@ func (c *Conn) Go(ctx context.Context, method string, params any) *Pending {
 }
 
 // Notify sends a notification (JSON-RPC 2.0 section 4.1), with params as for [Conn.Call]. It returns when the message was handed to the writer, waiting,
-// until ctx ends, while more than [Options.MaxUnsent] bytes are before it. What a handler notifies before it returns reaches the wire before its answer.
+// until ctx ends, while more than [Options.MaxUnsent] bytes are before it. What a handler notifies before it returns reaches the wire before its answer,
+// also when the connection is ending and the handler goes on for a while; all others get [ErrClosed] then.
 func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -155,7 +156,9 @@ func (c *Conn) Notify(ctx context.Context, method string, params any) error {
 		return err
 	}
 	if c.draining.Load() {
-		return c.closed()
+		if t := taskFrom(ctx); t == nil || t.conn != c {
+			return c.closed()
+		} // a handler that goes on after the end of the input may still say how far it has come
 	}
 	return c.post(ctx, message(nil, method, raw))
 }

@@ -64,14 +64,14 @@ func (h halfClosing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A one-shot pipe gets all its answers.
+// A one-shot pipe gets all its answers, and the notifications on the way to them.
 func TestOneShot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := NewMux()
 		m.HandleRequest("work", HandlerFunc(func(ctx context.Context, r *Request) (any, error) {
 			select {
 			case <-time.After(time.Millisecond):
-				return "done", nil
+				return "done", ConnFrom(ctx).Notify(ctx, "progress", nil)
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
@@ -84,10 +84,15 @@ func TestOneShot(t *testing.T) {
 			}
 			w.send(eot)
 		}()
+		var want []string
 		for range 100 {
-			w.want(result("1", `"done"`))
+			want = append(want, result("1", `"done"`), note("progress", ""))
 		}
+		w.wantAny(want...)
 		if err := <-w.err; err != nil {
+			t.Error(err)
+		}
+		if err := w.conn.Notify(context.Background(), "m", nil); !errors.Is(err, ErrClosed) {
 			t.Error(err)
 		}
 	})
