@@ -39,8 +39,8 @@ type extra struct {
 	hint    *CacheHint
 	caches  bool // the result of a modern request carries cache hints
 	stale   bool // and must not be kept
-	logs    logQuota
-	steps   pace
+	logs    *logQuota
+	steps   *pace
 }
 
 type callKey struct{}
@@ -190,7 +190,10 @@ func (c *call) failure(err error) error {
 			err = &moved
 		}
 	}
-	if c.x != nil && c.x.entry != nil && c.Err() != nil && isContextError(err) {
+	c.mu.Lock()
+	hosted := c.x != nil && c.x.entry != nil
+	c.mu.Unlock()
+	if hosted && c.Err() != nil && isContextError(err) {
 		// Nobody waits any more and the handler gave up, as it should: nothing to report.
 		return jsonrpc2.ErrInternal
 	}
@@ -218,9 +221,11 @@ func (c *call) finish() {
 
 // flush sends what rate limits held back. mu is held.
 func (c *call) flush() {
-	c.x.steps.stop()
-	if c.Err() == nil {
+	if c.x.steps != nil {
+		c.x.steps.stop()
 		_ = c.sendStep()
+	}
+	if c.x.logs != nil {
 		_ = c.x.logs.settle(c)
 	}
 }

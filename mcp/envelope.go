@@ -95,6 +95,9 @@ func (e *envelope) problem() *jsonrpc2.Error {
 
 // supported finds the revision, or the error that names those there are.
 func (e *envelope) supported() (revision, *jsonrpc2.Error) {
+	if n := len(e.version); n > 2 && string(e.version[1:n-1]) == revisionNames[lastRevision] {
+		return lastRevision, nil
+	}
 	name, _ := stringValue(e.version)
 	if r := revisionNamed(name); r.modern() {
 		return r, nil

@@ -129,7 +129,7 @@ func (in *input) decodeFlat(raw []byte, v reflect.Value) bool {
 	var seen uint64
 	o := object{b: raw}
 	for {
-		name, value, ok := o.next()
+		name, start, ok := o.name()
 		if !ok {
 			break
 		}
@@ -141,8 +141,15 @@ func (in *input) decodeFlat(raw []byte, v reflect.Value) bool {
 			return false
 		}
 		seen |= 1 << i
-		if !in.flat[i].set(v, value) {
-			return false
+		if f := &in.flat[i]; f.kind == reflect.String && start < len(raw) && raw[start] == '"' {
+			var text string
+			text, o.i = readString(raw, start)
+			v.Field(f.index).SetString(text)
+		} else {
+			o.i = skipValue(raw, start)
+			if !f.set(v, raw[start:o.i]) {
+				return false
+			}
 		}
 	}
 	return isObject(raw) && seen&in.need == in.need
@@ -155,10 +162,7 @@ func (f *flatField) set(v reflect.Value, raw []byte) bool {
 	field := v.Field(f.index)
 	switch f.kind {
 	case reflect.String:
-		if raw[0] != '"' || len(raw) < 2 {
-			return false
-		}
-		field.SetString(unquoted(raw[1 : len(raw)-1]))
+		return false // strings are read by readString
 	case reflect.Bool:
 		if raw[0] != 't' && raw[0] != 'f' {
 			return false

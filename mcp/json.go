@@ -13,23 +13,31 @@ type object struct {
 
 // next returns the text between the quotes of the next name, and the raw value.
 func (o *object) next() (name, value []byte, ok bool) {
-	i := skipSpace(o.b, o.i)
-	if i >= len(o.b) || o.b[i] != '{' && o.b[i] != ',' {
+	name, i, ok := o.name()
+	if !ok {
 		return nil, nil, false
+	}
+	o.i = skipValue(o.b, i)
+	return name, o.b[i:o.i], true
+}
+
+// name is next for who goes past the value himself: it returns where that begins, and o.i has to be set to where it ends.
+func (o *object) name() (name []byte, i int, ok bool) {
+	i = skipSpace(o.b, o.i)
+	if i >= len(o.b) || o.b[i] != '{' && o.b[i] != ',' {
+		return nil, 0, false
 	}
 	i = skipSpace(o.b, i+1)
 	if i >= len(o.b) || o.b[i] != '"' {
-		return nil, nil, false
+		return nil, 0, false
 	}
 	end := skipString(o.b, i)
 	name = o.b[i+1 : max(end-1, i+1)]
 	i = skipSpace(o.b, end)
 	if i >= len(o.b) || o.b[i] != ':' {
-		return nil, nil, false
+		return nil, 0, false
 	}
-	i = skipSpace(o.b, i+1)
-	o.i = skipValue(o.b, i)
-	return name, o.b[i:o.i], true
+	return name, skipSpace(o.b, i+1), true
 }
 
 // pick finds members of an object by name. It reports false if raw is no object or has one of them twice: what a proxy saw must be what we see.

@@ -79,7 +79,11 @@ func (ses *Session) Log(ctx context.Context, level Level, logger string, data an
 	if c.done || ctx.Err() != nil {
 		return nil
 	}
-	return c.more().logs.log(m, c.sendLog)
+	x := c.more()
+	if x.logs == nil {
+		x.logs = new(logQuota)
+	}
+	return x.logs.log(m, c.sendLog)
 }
 
 func (c *call) sendLog(m logMessage) error { return c.send("notifications/message", m) }

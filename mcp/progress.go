@@ -73,7 +73,11 @@ func Progress(ctx context.Context, progress, total float64, message string) erro
 		p = append(p, `,"message":`...)
 		p = appendString(p, message)
 	}
-	s := &c.more().steps
+	x := c.more()
+	if x.steps == nil {
+		x.steps = new(pace)
+	}
+	s := x.steps
 	s.held = append(p, '}')
 	s.n++
 	if wait := stepPause - time.Since(s.at); s.n > freeSteps && wait > 0 {
@@ -93,7 +97,7 @@ func Progress(ctx context.Context, progress, total float64, message string) erro
 
 // sendStep sends the progress that is held.
 func (c *call) sendStep() error {
-	s := &c.x.steps
+	s := c.x.steps
 	if s.held == nil || c.token == "" {
 		return nil
 	}

@@ -1,8 +1,10 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -58,34 +60,53 @@ func skipString(b []byte, i int) int {
 
 // unquoted decodes the inside of a JSON string.
 func unquoted(raw []byte) string {
-	if i := backslash(raw, 0); i < len(raw) {
-		text := unquoteFrom(raw, i)
-		return unsafe.String(unsafe.SliceData(text), len(text)) // nobody else has it
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
 	}
-	return string(raw)
+	return owned(unquote(raw))
 }
 
 // unquote decodes the inside of a JSON string. An unpaired surrogate becomes U+FFFD.
-func unquote(raw []byte) []byte { return unquoteFrom(raw, backslash(raw, 0)) }
-
-func backslash(b []byte, i int) int {
-	for ; i+8 <= len(b); i += 8 {
-		if m := zeroBytes(binary.LittleEndian.Uint64(b[i:]) ^ ones*'\\'); m != 0 {
-			return i + bits.TrailingZeros64(m)/8
-		}
-	}
-	for i < len(b) && b[i] != '\\' {
-		i++
-	}
-	return i
+func unquote(raw []byte) []byte {
+	out, _ := unquoteTo(make([]byte, 0, len(raw)), raw, 0, false)
+	return out
 }
 
-// unquoteFrom is unquote for a text whose first backslash is at i.
-func unquoteFrom(raw []byte, i int) []byte {
-	out := make([]byte, 0, len(raw))
-	start := 0 // of what is to be copied
-	for ; i+1 < len(raw); i = backslash(raw, i) {
-		out = append(out, raw[start:i]...)
+// readString decodes the string that begins at i, and returns where it ends, in one pass.
+func readString(b []byte, i int) (text string, end int) {
+	i++
+	end = backslashOrQuote(b, i)
+	if end >= len(b) || b[end] == '"' {
+		return string(b[i:end]), min(end+1, len(b))
+	}
+	// What is left of b is room enough; when it was far too much, what was not needed is given back.
+	out, end := unquoteTo(make([]byte, 0, len(b)-i), b, i, true)
+	if cap(out) > 2*len(out)+64 {
+		return string(out), end
+	}
+	return owned(out), end
+}
+
+// owned makes a string of bytes that nobody else has.
+func owned(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// unquoteTo appends what raw holds from i on, decoded, up to the closing quote, if there is one to look for, and returns where it stopped: behind the
+// quote, or at the end.
+func unquoteTo(out, raw []byte, i int, quoted bool) ([]byte, int) {
+	for start := i; ; start = i {
+		i = backslashOrQuote(raw, i)
+		for !quoted && i < len(raw) && raw[i] == '"' { // not JSON
+			i = backslashOrQuote(raw, i+1)
+		}
+		out = append(out, raw[start:min(i, len(raw))]...)
+		switch {
+		case i >= len(raw):
+			return out, len(raw)
+		case raw[i] == '"':
+			return out, i + 1
+		case i+1 == len(raw):
+			return append(out, '\\'), len(raw) // not JSON
+		}
 		c := raw[i+1]
 		i += 2
 		switch c {
@@ -102,7 +123,7 @@ func unquoteFrom(raw []byte, i int) []byte {
 		case 'u':
 			r := hex4(raw[i:])
 			if r < 0 {
-				return append(out, raw[i:]...) // not JSON
+				continue // not JSON
 			}
 			i += 4
 			if utf16.IsSurrogate(r) {
@@ -118,9 +139,7 @@ func unquoteFrom(raw []byte, i int) []byte {
 		default:
 			out = append(out, c)
 		}
-		start = i
 	}
-	return append(out, raw[start:]...)
 }
 
 // hex4 reads four hexadecimal digits; -1: there are none.
@@ -153,7 +172,7 @@ func appendString(dst []byte, s string) []byte {
 	if !utf8.Valid(b) {
 		b = []byte(toValid(s))
 	}
-	dst = append(dst, '"')
+	dst = append(slices.Grow(dst, len(b)+len(b)/16+2), '"') // and some escapes
 	start := 0
 	for i := mustEscape(b, 0); i < len(b); i = mustEscape(b, start) {
 		dst = append(dst, b[start:i]...)

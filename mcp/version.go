@@ -1,6 +1,11 @@
 package mcp
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"slices"
+)
 
 // This file holds all that differs between the revisions of MCP.
 
@@ -138,7 +143,7 @@ func (r revision) tool(t Tool) Tool {
 
 func (r revision) resource(x Resource) Resource {
 	if !r.structured() {
-		x.Title, x.Meta = "", nil
+		x.Title, x.Meta, x.Annotations = "", nil, r.annotations(x.Annotations)
 	}
 	if !r.icons() {
 		x.Icons = nil
@@ -148,7 +153,7 @@ func (r revision) resource(x Resource) Resource {
 
 func (r revision) template(x Template) Template {
 	if !r.structured() {
-		x.Title, x.Meta = "", nil
+		x.Title, x.Meta, x.Annotations = "", nil, r.annotations(x.Annotations)
 	}
 	if !r.icons() {
 		x.Icons = nil
@@ -185,45 +190,130 @@ func (r revision) implementation(x Implementation) Implementation {
 	return x
 }
 
+// annotations: lastModified came with 2025-06-18.
+func (r revision) annotations(a *Annotations) *Annotations {
+	if a == nil || a.LastModified == "" || r.structured() {
+		return a
+	}
+	return &Annotations{Audience: a.Audience, Priority: a.Priority}
+}
+
 // result returns res as r can carry it. It copies what it has to change: the value belongs to the tool.
 func (r revision) result(res *CallToolResult) *CallToolResult {
-	if r.structured() || res == nil {
+	if res == nil || r.modern() || r.icons() && (res.StructuredContent == nil || isObjectValue(res.StructuredContent)) {
 		return res
 	}
 	out := *res
-	out.StructuredContent = nil
+	if !r.structured() || !isObjectValue(res.StructuredContent) { // any other value came with 2026-07-28
+		out.StructuredContent = nil
+	}
 	out.Content = r.contents(out.Content)
 	return &out
 }
 
-// contents replaces blocks unknown to r by text that says what was there.
-func (r revision) contents(blocks []Content) []Content {
-	for i := range blocks {
-		if _, known := r.content(blocks[i]); !known {
-			out := append([]Content(nil), blocks...)
-			for ; i < len(out); i++ {
-				out[i], _ = r.content(out[i])
+// isObjectValue reports whether v encodes as an object, as far as its type tells.
+func isObjectValue(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return false
+	case encoded:
+		return isObject(bytes.TrimSpace(v))
+	case json.RawMessage:
+		return isObject(bytes.TrimSpace(v))
+	case json.Marshaler:
+		return true // who knows
+	}
+	t := reflect.TypeOf(v)
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.Kind() == reflect.Struct || t.Kind() == reflect.Map || t.Kind() == reflect.Interface
+}
+
+// promptResult returns p as r can carry it.
+func (r revision) promptResult(p *PromptResult) *PromptResult {
+	if p == nil || r.icons() {
+		return p
+	}
+	out := *p
+	out.Messages = slices.Clone(p.Messages)
+	for i := range out.Messages {
+		out.Messages[i].Content = r.content(out.Messages[i].Content)
+	}
+	return &out
+}
+
+// resourceContents returns what a Reader has returned as r can carry it.
+func (r revision) resourceContents(v any) any {
+	if r.structured() {
+		return v
+	}
+	switch v := v.(type) {
+	case []ResourceContents:
+		v = slices.Clone(v)
+		for i := range v {
+			v[i].Meta = nil
+		}
+		return v
+	case []*ResourceContents:
+		out := make([]ResourceContents, 0, len(v))
+		for _, c := range v {
+			if c != nil {
+				out = append(out, ResourceContents{URI: c.URI, MIMEType: c.MIMEType, Text: c.Text, Blob: c.Blob})
 			}
+		}
+		return out
+	}
+	return v
+}
+
+// contents returns the blocks as r can carry them; what it does not know is replaced by text that says what was there.
+func (r revision) contents(blocks []Content) []Content {
+	if r.icons() {
+		return blocks
+	}
+	out := make([]Content, len(blocks))
+	for i, c := range blocks {
+		out[i] = r.content(c)
+	}
+	return out
+}
+
+func (r revision) content(c Content) Content {
+	if r.icons() {
+		return c
+	}
+	switch c := c.(type) {
+	case *TextContent:
+		if c != nil && !r.structured() {
+			return &TextContent{Text: c.Text, Annotations: r.annotations(c.Annotations)}
+		}
+	case *ImageContent:
+		if c != nil && !r.structured() {
+			return &ImageContent{Data: c.Data, MIMEType: c.MIMEType, Annotations: r.annotations(c.Annotations)}
+		}
+	case *AudioContent:
+		switch {
+		case c == nil:
+		case !r.audio():
+			return Text("[audio, " + c.MIMEType + "]")
+		case !r.structured():
+			return &AudioContent{Data: c.Data, MIMEType: c.MIMEType, Annotations: r.annotations(c.Annotations)}
+		}
+	case *EmbeddedResource:
+		if c != nil && !r.structured() {
+			out := &EmbeddedResource{Resource: c.Resource, Annotations: r.annotations(c.Annotations)}
+			out.Resource.Meta = nil
 			return out
 		}
-	}
-	return blocks
-}
-
-func (r revision) content(c Content) (_ Content, known bool) {
-	switch c := c.(type) {
-	case *AudioContent:
-		if !r.audio() {
-			return Text("[audio, " + c.MIMEType + "]"), false
-		}
 	case *ResourceLink:
-		if !r.structured() {
-			return Text(c.Name + ": " + c.URI), false
+		switch {
+		case c == nil:
+		case !r.structured():
+			return Text(c.Name + ": " + c.URI)
+		default:
+			return &ResourceLink{Resource: r.resource(c.Resource)}
 		}
 	}
-	return c, true
+	return c
 }
-
-func (r revision) resourceContents(v any) any { return v }
-
-func (r revision) promptResult(p *PromptResult) *PromptResult { return p }
