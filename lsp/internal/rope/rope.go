@@ -17,7 +17,7 @@ import (
 
 const (
 	maxLeaf = 1 << 10 // bytes in a leaf
-	maxKids = 32      // children of an inner node
+	maxKids = 16      // children of an inner node
 )
 
 // Text is an immutable text of valid UTF-8. The zero Text is empty. Any number
