@@ -39,6 +39,22 @@
 // [Workspace.ClearOverlay] takes it away. Both return a [Change] that names the
 // other notes whose links the edit may have mended or broken.
 //
+// # Files
+//
+// [Workspace.Watch] follows the folder, [Workspace.Refresh] reads single files
+// again. [Workspace.Create], [Workspace.Write], [Workspace.Remove] and
+// [Workspace.Move] change it: each in one step that leaves the old file or the
+// new one, never a part, and a write names the version it is meant for, so that
+// of two writers one gets a [ConflictError] with the current note. What
+// .gitignore files exclude, hidden directories and node_modules are passed over.
+//
+// # Editing
+//
+// [Workspace.RenameHeading] and [Workspace.RenameNote] return the edits that
+// keep all links whole, [Workspace.Complete] what can follow at a cursor,
+// [Workspace.Suggest] what a broken link may have meant. They change nothing
+// themselves: an editor applies the edits, or [NoteEdits.Apply] does.
+//
 // # Bounds
 //
 // Any text is accepted: invalid UTF-8, CRLF, a million brackets. Sizes are

@@ -24,8 +24,11 @@ func (w *Workspace) reread(p string) (*Note, error) {
 	if closed {
 		return nil, ErrClosed
 	}
-	if !w.store.moving() || checkNotePath(p) != nil || w.ignored(p) {
+	if !w.store.moving() || checkNotePath(p) != nil {
 		return disk, nil
+	}
+	if w.store.ignored(p) {
+		return nil, nil
 	}
 	body, err := w.store.read(p, w.options.MaxNote)
 	switch {
@@ -55,16 +58,6 @@ func (w *Workspace) skip(p string, err error) {
 	}
 }
 
-// ignored reports whether a path lies where the scan does not go.
-func (w *Workspace) ignored(p string) bool {
-	for dir := path.Dir(p); dir != "."; dir = path.Dir(dir) {
-		if ignoredDir(path.Base(dir)) {
-			return true
-		}
-	}
-	return false
-}
-
 // Refresh reads again the files at the given paths, and all files below paths
 // that are directories, and returns what changed. A path that is gone takes the
 // notes below it along. Overlays stay. Only a workspace on disk changes.
@@ -76,6 +69,9 @@ func (w *Workspace) Refresh(paths ...string) ([]Change, error) {
 	}
 	touched := make(map[string]struct{})
 	for _, p := range paths {
+		if path.Base(p) == ignoreFile { // it decides about everything beside it
+			p = path.Dir(p)
+		}
 		if p != "." {
 			if err := checkPath(p); err != nil {
 				return nil, err
@@ -108,7 +104,7 @@ func (w *Workspace) touched(p string, set map[string]struct{}) error {
 	below := func(q string) bool { return p == "." || q == p || strings.HasPrefix(q, p+"/") }
 	_, isNote := w.entries[p]
 	_, isAsset := w.assets[p]
-	if !isNote && !isAsset { // it may have been a directory
+	if !isNote && !isAsset { // it may be a directory, or have been one
 		for q := range w.entries {
 			if below(q) {
 				set[q] = struct{}{}
@@ -123,7 +119,7 @@ func (w *Workspace) touched(p string, set map[string]struct{}) error {
 	w.mu.RUnlock()
 	set[p] = struct{}{}
 	info, err := fs.Stat(w.store.fsys, p)
-	if err != nil || !info.IsDir() || p != "." && (w.ignored(p) || ignoredDir(path.Base(p))) {
+	if err != nil || !info.IsDir() || p != "." && (w.store.ignored(p) || w.store.ignoredDir(p)) {
 		return nil
 	}
 	delete(set, p)
@@ -133,6 +129,7 @@ func (w *Workspace) touched(p string, set map[string]struct{}) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	maps.DeleteFunc(w.skipped, func(q string, _ struct{}) bool { return below(q) })
 	for _, q := range l.skipped {
 		w.skipped[q] = struct{}{}
 	}
@@ -194,7 +191,7 @@ func (w *Workspace) stored(p string, disk *Note) Change {
 // refreshAsset notes whether the file at path, which is no note, exists.
 func (w *Workspace) refreshAsset(p string) (Change, error) {
 	info, err := fs.Stat(w.store.fsys, p)
-	exists := err == nil && info.Mode().IsRegular() && !w.ignored(p)
+	exists := err == nil && info.Mode().IsRegular() && !w.store.ignored(p)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	c := Change{Path: p}

@@ -18,6 +18,7 @@ type store struct {
 	root   *os.Root          // nil unless on disk
 	memory map[string]string // path -> content, nil unless in memory
 
+	rules  *ignoreRules
 	tamper func(io.Writer) io.Writer // for tests: makes writes fail
 }
 
@@ -75,7 +76,7 @@ func (s *store) exists(name string) bool {
 type listing struct {
 	notes   []string
 	assets  []string
-	skipped []string // directories not entered
+	skipped []string // directories not entered and files passed over
 	bad     []Skipped
 }
 
@@ -108,7 +109,11 @@ func (s *store) list(dir string, maxFiles int) listing {
 			}
 			return nil
 		}
-		if p == "." || strings.HasPrefix(d.Name(), tempPrefix) {
+		if p == "." {
+			s.loadRules(p)
+			return nil
+		}
+		if strings.HasPrefix(d.Name(), tempPrefix) {
 			return nil
 		}
 		if files++; files > maxFiles {
@@ -116,10 +121,15 @@ func (s *store) list(dir string, maxFiles int) listing {
 			return fs.SkipAll
 		}
 		if d.IsDir() {
-			if ignoredDir(d.Name()) {
+			if s.ignoredDir(p) {
 				l.skipped = append(l.skipped, p)
 				return fs.SkipDir
 			}
+			s.loadRules(p)
+			return nil
+		}
+		if s.rules.ignore(p, false) {
+			l.skipped = append(l.skipped, p)
 			return nil
 		}
 		if err := checkPath(p); err != nil {
@@ -154,9 +164,24 @@ func (s *store) list(dir string, maxFiles int) listing {
 	return l
 }
 
-// ignoredDir reports whether the scan stays out of a directory.
-func ignoredDir(name string) bool {
-	return strings.HasPrefix(name, ".") || name == "node_modules"
+// dirs returns the directory at path and those below it that a scan enters.
+func (s *store) dirs(p string, limit int) (list []string) {
+	if info, err := fs.Stat(s.fsys, p); err != nil || !info.IsDir() {
+		return nil
+	}
+	_ = fs.WalkDir(s.fsys, p, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || !d.IsDir():
+			return nil
+		case p != "." && s.ignoredDir(p):
+			return fs.SkipDir
+		case len(list) > limit:
+			return fs.SkipAll
+		}
+		list = append(list, p)
+		return nil
+	})
+	return list
 }
 
 // moving reports whether files can change behind the workspace's back.

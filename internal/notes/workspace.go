@@ -137,6 +137,7 @@ func New(files map[string]string, o *Options) (*Workspace, error) {
 }
 
 func newWorkspace(s store, o *Options) *Workspace {
+	s.rules = new(ignoreRules)
 	return &Workspace{
 		options:    o.withDefaults(),
 		store:      s,

@@ -144,7 +144,7 @@ func (w *Workspace) writable(p string) error {
 	if err := checkNotePath(p); err != nil {
 		return err
 	}
-	if w.ignored(p) || ignoredDir(path.Base(p)) {
+	if w.store.ignored(p) || hidden(path.Base(p)) {
 		return fmt.Errorf("%w: %q lies where the workspace does not look", ErrPath, p)
 	}
 	for _, part := range strings.Split(p, "/") {
