@@ -35,8 +35,6 @@ func withDPoP(change func(*DPoP)) func(*Options) {
 }
 
 func TestDPoP(t *testing.T) {
-	token := bound(edKey())
-	at := func(d time.Duration) int64 { return time.Now().Add(d).Unix() }
 	privateJWK := func() json.RawMessage { return must(jose.JSONWebKey{Key: edKey()}.MarshalJSON()) }
 	for _, c := range []struct {
 		name          string
@@ -64,10 +62,10 @@ func TestDPoP(t *testing.T) {
 		{"no URL", edKey(), "EdDSA", m{"htu": nil}, nil, 401},
 		{"URL in another spelling", edKey(), "EdDSA", m{"htu": "HTTPS://MCP.EXAMPLE:443/%6dcp/"}, nil, 200},
 		{"URL with a query", edKey(), "EdDSA", m{"htu": testResource + "?a=b#c"}, nil, 200},
-		{"old", edKey(), "EdDSA", m{"iat": at(-299 * time.Second)}, nil, 200},
-		{"too old", edKey(), "EdDSA", m{"iat": at(-302 * time.Second)}, nil, 401},
-		{"new", edKey(), "EdDSA", m{"iat": at(299 * time.Second)}, nil, 200},
-		{"too new", edKey(), "EdDSA", m{"iat": at(302 * time.Second)}, nil, 401},
+		{"old", edKey(), "EdDSA", m{"iat": -300 * time.Second}, nil, 200},
+		{"too old", edKey(), "EdDSA", m{"iat": -301 * time.Second}, nil, 401},
+		{"new", edKey(), "EdDSA", m{"iat": 300 * time.Second}, nil, 200},
+		{"too new", edKey(), "EdDSA", m{"iat": 301 * time.Second}, nil, 401},
 		{"without a date", edKey(), "EdDSA", m{"iat": nil}, nil, 401},
 		{"date a string", edKey(), "EdDSA", m{"iat": "now"}, nil, 401},
 		{"for another token", edKey(), "EdDSA", m{"ath": "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo"}, nil, 401},
@@ -79,19 +77,22 @@ func TestDPoP(t *testing.T) {
 		{"very long", edKey(), "EdDSA", m{"x": strings.Repeat("x", maxProof)}, nil, 401},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var report error
-			r := newResource(t, func(o *Options) { withDPoP(nil)(o); o.Report = func(_ context.Context, err error) { report = err } })
-			w := serve(r.Protect(whoami), prove("POST", token, proof(c.key, c.alg, token, c.claims, c.heads)))
-			if w.Code != c.status {
-				t.Fatalf("status %d, want %d: %v", w.Code, c.status, report)
-			}
-			if c.status == 200 {
-				return
-			}
-			want := []string{`DPoP error="invalid_dpop_proof", error_description="The DPoP proof is not valid", algs="RS256 PS256 ES256 ES384 EdDSA", ` + testMetadata}
-			if got := w.Header().Values("WWW-Authenticate"); !reflect.DeepEqual(got, want) {
-				t.Errorf("challenge %q", got)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				var report error
+				r := newResource(t, func(o *Options) { withDPoP(nil)(o); o.Report = func(_ context.Context, err error) { report = err } })
+				token := bound(edKey())
+				w := serve(r.Protect(whoami), prove("POST", token, proof(c.key, c.alg, token, c.claims, c.heads)))
+				if w.Code != c.status {
+					t.Fatalf("status %d, want %d: %v", w.Code, c.status, report)
+				}
+				if c.status == 200 {
+					return
+				}
+				want := []string{`DPoP error="invalid_dpop_proof", error_description="The DPoP proof is not valid", algs="RS256 PS256 ES256 ES384 EdDSA", ` + testMetadata}
+				if got := w.Header().Values("WWW-Authenticate"); !reflect.DeepEqual(got, want) {
+					t.Errorf("challenge %q", got)
+				}
+			})
 		})
 	}
 }
@@ -340,5 +341,20 @@ func TestReplaysRace(t *testing.T) {
 	}
 	if won != 1 {
 		t.Errorf("%d were first", won)
+	}
+}
+
+// forgetful lets every proof be the first.
+type forgetful struct{}
+
+func (forgetful) First(context.Context, [32]byte, time.Time) (bool, error) { return true, nil }
+
+// The first challenge brings a nonce along.
+func TestDPoPNonceAtOnce(t *testing.T) {
+	token := bound(edKey())
+	h := newResource(t, withDPoP(func(d *DPoP) { d.Nonce = true })).Protect(whoami)
+	nonce := serve(h, request("POST", "")).Header().Get("DPoP-Nonce")
+	if w := serve(h, prove("POST", token, proof(edKey(), "EdDSA", token, m{"nonce": nonce}, nil))); nonce == "" || w.Code != 200 {
+		t.Errorf("nonce %q: status %d", nonce, w.Code)
 	}
 }

@@ -17,14 +17,15 @@ import (
 
 const (
 	fetchTime = 10 * time.Second // for one answer, redirects and body included
-	fetchSize = 1 << 20          // of one answer
+	fetchSize = 1 << 20          // of a document, in bytes
+	replySize = 64 << 10         // of an introspection response
 	redirects = 3
 )
 
 var (
 	errRedirect = errors.New("mcpauth: a redirect to another host")
 	errPrivate  = errors.New("mcpauth: the host has a private address")
-	errTooLarge = errors.New("mcpauth: the answer is larger than 1 MiB")
+	errTooLarge = errors.New("mcpauth: the answer is too large")
 )
 
 // fetcher gets documents from authorization servers: by https, in bounded time and size, from the host that was named and no other.
@@ -69,11 +70,11 @@ func (f *fetcher) get(ctx context.Context, where string) ([]byte, http.Header, e
 		return nil, nil, errors.New("mcpauth: not a URL")
 	}
 	req.Header.Set("Accept", "application/json")
-	return f.do(req)
+	return f.do(req, fetchSize)
 }
 
-// do sends a request. Errors say what was wrong with the answer and quote nothing of it.
-func (f *fetcher) do(req *http.Request) ([]byte, http.Header, error) {
+// do sends a request and reads an answer of at most limit bytes. Errors say what was wrong with it and quote nothing of it.
+func (f *fetcher) do(req *http.Request, limit int64) ([]byte, http.Header, error) {
 	// Not http.Client.Timeout, which takes a goroutine.
 	ctx, cancel := context.WithTimeout(req.Context(), fetchTime)
 	defer cancel()
@@ -88,11 +89,11 @@ func (f *fetcher) do(req *http.Request) ([]byte, http.Header, error) {
 	if media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type")); err == nil && media != "application/json" && !strings.HasSuffix(media, "+json") && media != "text/plain" && media != "application/octet-stream" {
 		return nil, nil, errors.New("mcpauth: the answer is not JSON")
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, fetchSize+1))
+	body, err := io.ReadAll(io.LimitReader(resp.Body, limit+1))
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(body) > fetchSize {
+	if int64(len(body)) > limit {
 		return nil, nil, errTooLarge
 	}
 	return body, resp.Header, nil

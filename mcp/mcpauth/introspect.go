@@ -167,7 +167,7 @@ func (v *Introspection) post(ctx context.Context, token string) ([]byte, error) 
 	case !v.o.InBody:
 		req.SetBasicAuth(url.QueryEscape(v.o.ClientID), url.QueryEscape(v.o.ClientSecret))
 	}
-	body, _, err := v.fetcher.do(req)
+	body, _, err := v.fetcher.do(req, replySize)
 	return body, err
 }
 

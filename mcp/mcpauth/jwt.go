@@ -42,6 +42,9 @@ type JWTOptions struct {
 	Client *http.Client
 	// AllowPrivate lets the default client connect to private addresses. Issuers on a loopback address need no permission.
 	AllowPrivate bool
+	// CacheSize is how many tokens that were found good are remembered, so that their signatures need not be checked again. It changes nothing
+	// else: new keys of the issuer, and the end of the token, end it. 0: 1,000. Negative: none.
+	CacheSize int
 }
 
 // JWT is a [Verifier] for access tokens that are signed JSON Web Tokens (RFC 9068), with the keys their issuers publish.
@@ -59,7 +62,18 @@ type JWT struct {
 	issuers map[string]*issuer
 	strict  bool
 	leeway  time.Duration
+	good    *expiring[verified] // nil: none
 }
+
+// verified is a token that was found good with the keys of that time.
+type verified struct {
+	who *Principal
+	is  *issuer
+	set *keySet
+}
+
+// cachedJWTs is the default of JWTOptions.CacheSize. Claims of a token take some ten times its size.
+const cachedJWTs = 1000
 
 type issuer struct {
 	keys  keyCache
@@ -73,6 +87,12 @@ func NewJWT(o JWTOptions) (*JWT, error) {
 		return nil, configError("JWTOptions.Issuers", errors.New("at least one is needed"))
 	}
 	v := &JWT{issuers: make(map[string]*issuer), strict: o.Strict, leeway: leeway(o.Leeway)}
+	if o.CacheSize == 0 {
+		o.CacheSize = cachedJWTs
+	}
+	if o.CacheSize > 0 {
+		v.good = newExpiring[verified](o.CacheSize)
+	}
 	f := newFetcher(o.Client, o.AllowPrivate, false)
 	for n, i := range o.Issuers {
 		what := fmt.Sprintf("JWTOptions.Issuers[%d]", n)
@@ -121,51 +141,74 @@ func (v *JWT) Verify(ctx context.Context, token string, _ *http.Request) (*Princ
 	if len(token) > maxToken {
 		return nil, invalid("it is too long")
 	}
+	key := sha256.Sum256([]byte(token))
+	if v.good != nil {
+		// Asking for the keys first lets them grow old as they would without a cache.
+		if e, ok := v.good.load(key, time.Now()); ok {
+			if set, _ := e.is.keys.current(ctx); set == e.set {
+				return e.who, nil
+			}
+		}
+	}
+	p, from, err := v.verify(ctx, token)
+	if err != nil {
+		return nil, err
+	}
+	p.TokenHash = key
+	if v.good != nil {
+		v.good.store(key, from, p.Expiry.Add(v.leeway))
+	}
+	return p, nil
+}
+
+// verify does the work of Verify.
+func (v *JWT) verify(ctx context.Context, token string) (*Principal, verified, error) {
+	var from verified
 	header, payload, _, ok := split(token)
 	if !ok {
-		return nil, invalid("not a JWT")
+		return nil, from, invalid("not a JWT")
 	}
 	body, ok := segment(payload)
 	if !ok {
-		return nil, invalid("the payload is malformed")
+		return nil, from, invalid("the payload is malformed")
 	}
 	c, err := parseClaims(body)
 	if err != nil {
-		return nil, invalid("the payload: %s", err)
+		return nil, from, invalid("the payload: %s", err)
 	}
 	// The issuer is believed only as far as choosing whose keys to try.
 	name, err := c.text("iss")
 	if err != nil {
-		return nil, invalid("%s", err)
+		return nil, from, invalid("%s", err)
 	}
 	is := v.issuers[name]
 	if is == nil {
-		return nil, invalid("the issuer %q is not trusted", clip(name))
+		return nil, from, invalid("the issuer %q is not trusted", clip(name))
 	}
 	h, err := parseHeader(header, is.names)
 	if err != nil {
-		return nil, invalid("%s", err)
+		return nil, from, invalid("%s", err)
 	}
 	if err := v.checkType(h.Typ, c); err != nil {
-		return nil, err
+		return nil, from, err
 	}
-	signed, err := is.verify(ctx, token, h)
+	signed, set, err := is.verify(ctx, token, h)
 	if err != nil {
-		return nil, err
+		return nil, from, err
 	}
 	if !bytes.Equal(signed, body) {
-		return nil, invalid("the payload is malformed")
+		return nil, from, invalid("the payload is malformed")
 	}
 	expiry, err := c.window(time.Now(), v.leeway, true)
 	if err != nil {
-		return nil, err
+		return nil, from, err
 	}
 	p, err := c.principal()
 	if err != nil {
-		return nil, err
+		return nil, from, err
 	}
-	p.Expiry, p.TokenHash = expiry, sha256.Sum256([]byte(token))
-	return p, nil
+	p.Expiry = expiry
+	return p, verified{p, is, set}, nil
 }
 
 // checkType refuses what is signed by the same issuer and is no access token (RFC 9068 section 4, RFC 8725 section 3.11).
@@ -186,26 +229,26 @@ func (v *JWT) checkType(typ string, c claims) error {
 }
 
 // verify finds a key that made the signature. When none of those we have did, newer ones are tried, if they may be asked for.
-func (i *issuer) verify(ctx context.Context, token string, h *joseHeader) ([]byte, error) {
+func (i *issuer) verify(ctx context.Context, token string, h *joseHeader) ([]byte, *keySet, error) {
 	set, err := i.keys.current(ctx)
 	if set == nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for range 2 {
 		matching := set.match(h.Kid, h.Alg)
 		for _, k := range matching {
 			if payload, ok := verify(token, i.algs, k); ok {
-				return payload, nil
+				return payload, set, nil
 			}
 		}
 		newer, err := i.keys.newer(ctx, set)
 		if newer == nil || newer == set {
 			if err != nil && len(matching) == 0 {
-				return nil, err // the key may well exist
+				return nil, nil, err // the key may well exist
 			}
 			break
 		}
 		set = newer
 	}
-	return nil, invalid("no key of the issuer made its signature")
+	return nil, nil, invalid("no key of the issuer made its signature")
 }

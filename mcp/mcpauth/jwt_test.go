@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -281,4 +282,31 @@ func TestVerifiers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is remembered of a token ends with it, and with the keys that it was checked with.
+func TestJWTCache(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		as := newAuthority(testIssuer, public(p256Key(), "k"))
+		v := keyed(as)
+		token := sign(p256Key(), "ES256", m{"kid": "k"}, goodClaims(nil))
+		short := sign(p256Key(), "ES256", m{"kid": "k"}, goodClaims(m{"exp": time.Now().Add(2 * time.Minute).Unix()}))
+		first, err := v.Verify(t.Context(), token, nil)
+		again, err2 := v.Verify(t.Context(), token, nil)
+		if err != nil || err2 != nil || first != again {
+			t.Fatalf("not remembered: %v %v", err, err2)
+		}
+		if err := ask(v, short); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(3 * time.Minute)
+		if err := ask(v, short); !errors.Is(err, ErrExpiredToken) {
+			t.Errorf("expired: %v", err)
+		}
+		as.set(func() { as.keys = nil })
+		time.Sleep(2 * time.Minute)
+		if err := ask(v, token); !errors.Is(err, ErrInvalidToken) {
+			t.Errorf("its key is withdrawn: %v", err)
+		}
+	})
 }

@@ -250,12 +250,15 @@ func (f verifierFunc) Verify(ctx context.Context, token string, r *http.Request)
 	return f(ctx, token, r)
 }
 
-// proof makes a DPoP proof for a token, with changes to claims and headers.
+// proof makes a DPoP proof for a token, with changes to claims and headers. A duration becomes the date that far from now.
 func proof(key crypto.Signer, alg, token string, claimChange, headerChange m) string {
 	sum := sha256.Sum256([]byte(token))
 	c := m{"jti": rand.Text(), "htm": "POST", "htu": testResource, "iat": time.Now().Unix(), "ath": base64.RawURLEncoding.EncodeToString(sum[:])}
 	h := m{"typ": "dpop+jwt", "jwk": jose.JSONWebKey{Key: key.Public()}}
 	for name, v := range claimChange {
+		if d, ok := v.(time.Duration); ok {
+			v = time.Now().Add(d).Unix()
+		}
 		if v == nil {
 			delete(c, name)
 		} else {

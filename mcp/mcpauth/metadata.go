@@ -109,10 +109,10 @@ type oauthError struct {
 }
 
 // writeJSON answers with a JSON body.
-func writeJSON(w http.ResponseWriter, req *http.Request, status int, v oauthError) {
+func writeJSON(w http.ResponseWriter, req *http.Request, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // strings
+		panic(err) // strings and numbers
 	}
 	h := w.Header()
 	h.Set("Content-Type", "application/json")

@@ -357,3 +357,16 @@ func TestError(t *testing.T) {
 		t.Error(e)
 	}
 }
+
+func TestJSONRPCErrors(t *testing.T) {
+	r := newResource(t, func(o *Options) { o.JSONRPCErrors = true })
+	for auth, want := range map[string]string{
+		"":         `{"jsonrpc":"2.0","error":{"code":-32600,"message":"An access token is needed","data":{"error":"unauthorized","error_description":"An access token is needed"}}}`,
+		"Bearer x": `{"jsonrpc":"2.0","error":{"code":-32600,"message":"The access token is not valid","data":{"error":"invalid_token","error_description":"The access token is not valid"}}}`,
+	} {
+		w := serve(r.Protect(whoami), request("POST", auth))
+		if w.Code != 401 || w.Body.String() != want || !strings.HasPrefix(w.Header().Get("WWW-Authenticate"), "Bearer ") {
+			t.Errorf("%q: %d %s %v", auth, w.Code, w.Body, w.Header())
+		}
+	}
+}

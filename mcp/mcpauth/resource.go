@@ -8,6 +8,9 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // Verifier checks access tokens. [NewJWT] and [NewIntrospection] make the usual ones, [NewStatic] one for trying things out, and [Verifiers] puts
@@ -84,6 +87,9 @@ type Options struct {
 	// ForwardIssuer redirects /.well-known/oauth-authorization-server, which clients of revision 2025-03-26 expect here, to the first of Issuers.
 	ForwardIssuer bool
 
+	// JSONRPCErrors makes the bodies of refusals JSON-RPC error objects without an id, code -32600, with the OAuth error as data. Otherwise they are
+	// the OAuth error itself (RFC 6749 section 5.2). Status and challenge are what clients go by, and the same.
+	JSONRPCErrors bool
 	// MaxHeader is how many bytes of headers a request may have before it is answered 431. 0: 64 KiB.
 	MaxHeader int
 	// Report is told why a request was refused, an *[Error] without secrets, before the client is. It is called from the goroutines of requests.
@@ -230,12 +236,32 @@ func (r *Resource) refuse(w http.ResponseWriter, req *http.Request, e *Error) {
 	if code == "" {
 		code = "unauthorized" // RFC 6750 wants no code in the challenge; a body without one would be no help
 	}
-	writeJSON(w, req, e.Status, oauthError{code, e.Description})
+	body := oauthError{code, e.Description}
+	if r.o.JSONRPCErrors {
+		writeJSON(w, req, e.Status, rpcAnswer{"2.0", rpcError{jsonrpc2.CodeInvalidRequest, e.Description, body}})
+		return
+	}
+	writeJSON(w, req, e.Status, body)
+}
+
+// rpcAnswer is a JSON-RPC error response to a request whose id is not known. MCP leaves the id out then.
+type rpcAnswer struct {
+	Version string   `json:"jsonrpc"`
+	Error   rpcError `json:"error"`
+}
+
+type rpcError struct {
+	Code    jsonrpc2.Code `json:"code"`
+	Message string        `json:"message"`
+	Data    oauthError    `json:"data"`
 }
 
 // challenge sets the headers of a challenge, and lets scripts of other origins read them.
 func (r *Resource) challenge(h http.Header, e *Error) {
 	h["Www-Authenticate"] = r.challenges(e)
+	if e.nonce == "" && e.Code == "" && r.dpop != nil && r.dpop.nonces != nil {
+		e.nonce = r.dpop.nonces.mint(time.Now()) // saves the client a round
+	}
 	if e.nonce != "" {
 		h.Set("DPoP-Nonce", e.nonce)
 	}
