@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 )
 
 // checkNote tests what holds for every note.
@@ -110,7 +114,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 1<<16 {
+		if len(text) > 1<<14 {
 			return
 		}
 		n := Parse("dir/n.md", text)
@@ -147,6 +151,57 @@ func FuzzParse(f *testing.F) {
 			t.Fatal(err)
 		}
 		checkIndex(t, w)
+	})
+}
+
+// FuzzAgree compares the links found with those of goldmark as it comes, on
+// texts within our limits and without what we read differently on purpose: wiki
+// links, definitions and front matter.
+func FuzzAgree(f *testing.F) {
+	for _, s := range []string{
+		"[a](b \"c\") ![d](e)", "> - [a](<b c>)\n\t[d]( e\n)", "[a [b](c) d](e)", "*[a*](b) [c](d(e)f)", "[a](b\\)c) `[`d](e)`", "<a [b](c)>\n# [d](e)\n[f](g)\n---",
+		"\t[a](b)\n1. [c](d)\n   [e](f)", "[![a](b)](c)", "[a]( <b> 'c\nd' )", "[\\]](a) [](b)", "[a](b\"c\") [d](e\tf)",
+	} {
+		f.Add(s)
+	}
+	stock := goldmark.New().Parser()
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(s) > maxOpen || !utf8.ValidString(s) || strings.ContainsAny(s, "\x00\uFEFF") || strings.Contains(s, "[[") || strings.Contains(s, "]:") {
+			return
+		}
+		if whole, _ := frontMatter(s); whole.Len() > 0 || strings.Count(s, ">")+strings.Count(s, "-")+strings.Count(s, "\n\n") > maxBlankRun {
+			return
+		}
+		var want, got []string
+		err := ast.Walk(stock.Parse(text.NewReader([]byte(s))), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			switch n := n.(type) {
+			case *ast.Link:
+				if entering {
+					want = append(want, string(n.Destination))
+				}
+			case *ast.Image:
+				if entering {
+					want = append(want, "!"+string(n.Destination))
+				}
+			}
+			return ast.WalkContinue, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := Parse("n.md", s)
+		for _, l := range n.Links {
+			if l.Kind == Inline {
+				d := n.Slice(l.DestSpan)
+				if l.Image {
+					d = "!" + d
+				}
+				got = append(got, d)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%q: got %q, want %q", s, got, want)
+		}
 	})
 }
 
