@@ -36,9 +36,9 @@ type item struct {
 	version []byte  // nil if there is none
 }
 
-// readItem returns the item, and another member of the params if more is not empty.
+// readItem returns the item, and another member of the params if more is not empty, of which the end is left to be found.
 func readItem(params view, more string) (it item, v []byte, err error) {
-	it.raw, v = members(params, "textDocument", more)
+	it.raw, v = find(params, "textDocument", more, more != "")
 	u, version := members(it.raw, "uri", "version")
 	s, ok := text(u)
 	if !ok {
@@ -100,11 +100,15 @@ func (s *session) didChange(ctx context.Context, r *jsonrpc2.Request) (any, erro
 	}
 	next, reason := d.apply(events, version)
 	s.docs.Store(docs.put(next))
-	if reason != "" {
+	switch {
+	case reason == "":
+		return nil, s.changed(ctx, next, s.srv.DidChange)
+	case d.unsynced: // the client's log has it: no line for every key that is pressed
+		s.fail(ctx, r, &DocumentError{Method: r.Method, URI: u, Reason: reason})
+	default:
 		s.complain(ctx, r, u, reason)
-		return nil, nil
 	}
-	return nil, s.changed(ctx, next, s.srv.DidChange)
+	return nil, nil
 }
 
 // apply returns the document after the events. If it cannot be made the reason says why, and the document returned is the old one, marked.

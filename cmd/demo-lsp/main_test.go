@@ -47,12 +47,14 @@ type session struct {
 	conn *jsonrpc2.Conn
 	d    *demo
 	diag chan *protocol.PublishDiagnosticsParams
+	// what the user is shown
+	shown chan string
 }
 
 func start(t *testing.T, d *demo, rootURI any) *session {
 	t.Helper()
 	a, b := jsonrpc2.Pipe()
-	s := &session{t: t, d: d, diag: make(chan *protocol.PublishDiagnosticsParams, 100)}
+	s := &session{t: t, d: d, diag: make(chan *protocol.PublishDiagnosticsParams, 100), shown: make(chan string, 100)}
 	o := new(jsonrpc2.Options)
 	m, err := d.server().Mount(o)
 	if err != nil {
@@ -62,6 +64,10 @@ func start(t *testing.T, d *demo, rootURI any) *session {
 	mux := jsonrpc2.NewMux()
 	mux.HandleNotification(protocol.MethodTextDocumentPublishDiagnostics, jsonrpc2.Note(func(_ context.Context, p *protocol.PublishDiagnosticsParams) error {
 		s.diag <- p
+		return nil
+	}))
+	mux.HandleNotification(protocol.MethodWindowShowMessage, jsonrpc2.Note(func(_ context.Context, p *protocol.ShowMessageParams) error {
+		s.shown <- p.Message
 		return nil
 	}))
 	s.conn = jsonrpc2.NewConn(b, mux, &jsonrpc2.Options{Codec: lsp.Codec, Cancel: cancel.NewRegistry(lsp.Cancel)})
@@ -234,25 +240,21 @@ func TestCommandErrors(t *testing.T) {
 	}
 }
 
+// A folder that cannot be read does not stop the session, and is said.
 func TestFolderThatIsNone(t *testing.T) {
-	a, b := jsonrpc2.Pipe()
-	o := new(jsonrpc2.Options)
-	m, err := new(demo).server().Mount(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server, client := jsonrpc2.NewConn(a, m, o), jsonrpc2.NewConn(b, nil, nil)
-	done := make(chan struct{}, 2)
-	for _, c := range []*jsonrpc2.Conn{server, client} {
-		go func() { _ = c.Serve(context.Background()); done <- struct{}{} }()
-	}
 	missing := uri.File(filepath.Join(t.TempDir(), "missing"))
-	err = client.Call(context.Background(), "initialize", object{"processId": nil, "rootUri": missing, "capabilities": object{}}, nil)
-	var e *jsonrpc2.Error
-	if !errors.As(err, &e) || e.Code != lsp.CodeRequestFailed {
-		t.Errorf("error is %v", err)
+	s := start(t, new(demo), missing)
+	s.notify("initialized", object{})
+	select {
+	case m := <-s.shown:
+		if !strings.Contains(m, "cannot be read") {
+			t.Errorf("the user reads %q", m)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the user hears nothing")
 	}
-	_ = client.Close()
-	<-done
-	<-done
+	s.open(missing+"/a.md", "[x](y.md)")
+	if got := s.messages(missing+"/a.md", 0); len(got) != 0 {
+		t.Errorf("diagnostics are %q", got)
+	}
 }

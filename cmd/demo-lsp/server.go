@@ -25,6 +25,8 @@ const (
 type demo struct {
 	mu sync.Mutex // held while the workspace is being opened
 	w  atomic.Pointer[folder]
+
+	unread atomic.Bool // the folder could not be read
 }
 
 func (d *demo) use(w *notes.Workspace) { d.w.Store(&folder{w}) }
@@ -37,20 +39,22 @@ func (d *demo) close() {
 
 func (d *demo) server() *lsp.Server {
 	return &lsp.Server{
-		Name:       "demo-lsp",
-		Version:    "0.1.0",
-		Initialize: d.initialize,
-		Diagnose:   d.diagnose,
-		DidClose:   d.didClose,
-		Hover:      d.hover,
-		Definition: d.definition,
+		Name:        "demo-lsp",
+		Version:     "0.1.0",
+		Initialize:  d.initialize,
+		Initialized: d.initialized,
+		Diagnose:    d.diagnose,
+		DidClose:    d.didClose,
+		Hover:       d.hover,
+		Definition:  d.definition,
 		Commands: map[string]func(context.Context, []json.RawMessage) (any, error){
 			reindex: d.reindex,
 		},
 	}
 }
 
-// initialize opens the folder that the editor has open, unless there is a workspace already.
+// initialize opens the folder that the editor has open, unless there is a workspace already. A folder that cannot be read is no reason to refuse the
+// session: its user hears of it, and nothing is checked.
 func (d *demo) initialize(ctx context.Context, p *protocol.InitializeParams, _ *protocol.InitializeResult) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -64,10 +68,20 @@ func (d *demo) initialize(ctx context.Context, p *protocol.InitializeParams, _ *
 	}
 	w, err := notes.OpenContext(ctx, dir, nil)
 	if err != nil {
-		return lsp.RequestFailed("The folder cannot be read").WithCause(err)
+		if w, err = notes.New(nil, nil); err != nil {
+			return err
+		}
+		d.unread.Store(true)
 	}
 	d.use(w)
 	return nil
+}
+
+func (d *demo) initialized(ctx context.Context) error {
+	if !d.unread.Load() {
+		return nil
+	}
+	return lsp.ClientFrom(ctx).ShowMessage(ctx, protocol.MessageTypeWarning, "The folder of notes cannot be read: links are not checked.")
 }
 
 // rootDir is the path of the first folder on disk that the client names, "" for none.
