@@ -74,15 +74,21 @@ func (s *Server) listen(ctx context.Context, c *call, r *jsonrpc2.Request, v val
 		return nil, err
 	}
 	f.release()
+	var closing <-chan struct{}
+	conn := jsonrpc2.ConnFrom(ctx)
+	if conn != nil {
+		closing = conn.Closing()
+	}
 	select {
 	case <-over:
+	case <-closing:
 	case <-ctx.Done():
 		if !errors.Is(context.Cause(ctx), cancel.ErrClosing) {
 			return nil, ctx.Err()
 		}
 	}
 	s.feeds.remove(f) // nothing follows the result
-	if conn := jsonrpc2.ConnFrom(ctx); conn != nil && ctx.Err() == nil {
+	if conn != nil && ctx.Err() == nil {
 		// On a connection clients that heed only the notification are told as well; the result comes first, so that it is not taken for a cancellation.
 		context.AfterFunc(ctx, func() {
 			_ = conn.Notify(context.Background(), Cancel.Method, encoded(Cancel.Params([]byte(id.String()), "")))
