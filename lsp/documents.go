@@ -118,6 +118,9 @@ func (d *Document) apply(events []byte, version int32) (next *Document, reason s
 	if version < d.version {
 		return d.unsync(), fmt.Sprintf("version %d after version %d; changes are ignored until the whole text is sent", version, d.version)
 	}
+	if len(events) == 0 || events[0] != '[' {
+		return d.unsync(), "no list of changes; changes are ignored until the whole text is sent"
+	}
 	for event, i := nextElement(events, 0); event != nil; event, i = nextElement(events, i) {
 		c, ok := readChange(event, body, d.unit)
 		switch {

@@ -171,6 +171,24 @@ func TestOutOfSync(t *testing.T) {
 	}
 }
 
+func TestNoListOfChanges(t *testing.T) {
+	for _, params := range []string{
+		`{"textDocument":{"uri":"file:///a","version":2}}`,
+		`{"textDocument":{"uri":"file:///a","version":2},"contentChanges":null}`,
+		`{"textDocument":{"uri":"file:///a","version":2},"contentChanges":{"text":"x"},"y":[{"text":"z"}]}`,
+		`{"contentChanges":"x","textDocument":{"uri":"file:///a","version":2}}`,
+	} {
+		p := connect(t, &Server{Hover: showText})
+		p.init(plainInit)
+		p.open("file:///a", 1, "old")
+		p.notify("textDocument/didChange", params)
+		if got, v := p.text("file:///a"); got != "old" || v != 1 {
+			t.Errorf("%s: version %d is %q", params, v, got)
+		}
+		receive(t, p.logs)
+	}
+}
+
 func TestSyncedIsTold(t *testing.T) {
 	d := NewDocument("file:///a", "x", 1, "old", protocol.PositionEncodingKindUTF16)
 	bad, reason := d.apply([]byte(`[{"text":1}]`), 2)

@@ -75,13 +75,15 @@ func sameName(quoted []byte, name string) bool {
 	return bytes.IndexByte(text, '\\') >= 0 && unquote(quoted) == name
 }
 
-// nextElement returns the element of an array that begins at or after i, and where to go on; nil at the end. The first call has i = 0.
+// nextElement returns the element of an array that begins at or after i, and where to go on; nil at the end. The first call has i = 0. What is no array
+// has no elements.
 func nextElement(array []byte, i int) (element []byte, rest int) {
+	first := i == 0
 	i = space(array, i)
-	if i < len(array) && (array[i] == '[' || array[i] == ',') {
-		i = space(array, i+1)
+	if i >= len(array) || first && array[i] != '[' || !first && array[i] != ',' {
+		return nil, len(array)
 	}
-	if i >= len(array) || array[i] == ']' {
+	if i = space(array, i+1); i >= len(array) || array[i] == ']' {
 		return nil, len(array)
 	}
 	end := skip(array, i)

@@ -41,7 +41,10 @@ func TestNextElement(t *testing.T) {
 		{`[ ]`, nil},
 		{`[1]`, []string{`1`}},
 		{` [ {"a":[1,2]} , "x,]" ,3 ]`, []string{`{"a":[1,2]}`, `"x,]"`, `3`}},
-		{`null`, []string{`null`}},
+		{`null`, nil},
+		{`{"a":1}`, nil},
+		{`[1],"b":2}`, []string{`1`}},
+		{`null,"b":[2]}`, nil},
 		{``, nil},
 	} {
 		var got []string
