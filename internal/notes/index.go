@@ -242,7 +242,8 @@ func (w *Workspace) catchUp() {
 	x := w.search
 	for p := range x.takePending() {
 		n, ok := w.At(p)
-		if number, had := x.numbers[p]; had && ok && x.docs[number] == n {
+		if number, had := x.numbers[p]; had && ok && x.docs[number].Text == n.Text {
+			x.docs[number] = n
 			continue
 		}
 		x.remove(p)

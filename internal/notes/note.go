@@ -47,6 +47,9 @@ type Note struct {
 	Front       []Field      // front matter in document order
 	Anchors     []Anchor     // ids given by raw HTML
 
+	headingBy map[string]int32 // slug, id and id in lower case -> index
+	anchorBy  map[string]int32 // id -> index
+
 	lines []uint32 // offset of the first byte of each line
 	keys  []string // what the links point at, see linkKeys
 	fold  string   // path and title in lower case
@@ -210,22 +213,56 @@ func (n *Note) HeadingAt(offset int) (*Heading, bool) {
 	return &n.Headings[i-1], true
 }
 
-// Heading returns the heading an anchor names. Slugs and explicit ids match
-// without regard to case, as browsers' users expect.
+// Heading returns the heading an anchor names: by slug or explicit id, without
+// regard to case if nothing matches exactly, as people expect.
 func (n *Note) Heading(anchor string) (*Heading, bool) {
-	for i := range n.Headings {
-		h := &n.Headings[i]
-		if h.Slug == anchor || h.ID != "" && h.ID == anchor {
-			return h, true
+	i, ok := n.headingBy[anchor]
+	if !ok {
+		i, ok = n.headingBy[strings.ToLower(anchor)]
+	}
+	if !ok {
+		return nil, false
+	}
+	return &n.Headings[i], true
+}
+
+// Anchor returns the raw HTML anchor with this id, exactly.
+func (n *Note) Anchor(id string) (*Anchor, bool) {
+	i, ok := n.anchorBy[id]
+	if !ok {
+		return nil, false
+	}
+	return &n.Anchors[i], true
+}
+
+// indexAnchors fills the maps behind Heading and Anchor. A note may have a
+// hundred thousand headings and as many links to them.
+func (n *Note) indexAnchors() {
+	if len(n.Headings) > 0 {
+		n.headingBy = make(map[string]int32, len(n.Headings))
+	}
+	add := func(key string, i int) {
+		if _, taken := n.headingBy[key]; !taken && key != "" {
+			n.headingBy[key] = int32(i)
 		}
 	}
+	for i := range n.Headings { // unique, and in lower case already
+		add(n.Headings[i].Slug, i)
+	}
 	for i := range n.Headings {
-		h := &n.Headings[i]
-		if strings.EqualFold(h.Slug, anchor) || h.ID != "" && strings.EqualFold(h.ID, anchor) {
-			return h, true
+		add(n.Headings[i].ID, i)
+	}
+	for i := range n.Headings {
+		add(strings.ToLower(n.Headings[i].ID), i)
+	}
+	for i := range n.Anchors {
+		if n.anchorBy == nil {
+			n.anchorBy = make(map[string]int32)
+		}
+		if _, taken := n.anchorBy[n.Anchors[i].ID]; !taken {
+			n.anchorBy[n.Anchors[i].ID] = int32(i)
 		}
 	}
-	return nil, false
 }
 
 // lineOf returns the index of the line that holds offset.

@@ -24,7 +24,10 @@ func (w *Workspace) SetOverlay(p, text string, version int32) (Change, error) {
 	if int64(len(text)) > w.options.MaxNote {
 		return Change{}, fmt.Errorf("%q: %w: %d bytes, the limit is %d", p, ErrTooLarge, len(text), w.options.MaxNote)
 	}
-	n := Parse(p, text) // outside the lock: readers go on meanwhile
+	n := w.same(p, text)
+	if n == nil {
+		n = Parse(p, text) // outside the lock: readers go on meanwhile
+	}
 	n.Overlay, n.EditVersion = true, version
 
 	w.mu.Lock()
@@ -37,10 +40,26 @@ func (w *Workspace) SetOverlay(p, text string, version int32) (Change, error) {
 	if old == nil && len(w.entries) >= w.options.MaxNotes {
 		return Change{}, fmt.Errorf("%w: more than %d notes", ErrTooLarge, w.options.MaxNotes)
 	}
+	had := 0
 	if old != nil {
 		e.disk = old.disk
+		had = len(old.note().Text)
+	}
+	if w.total+int64(len(n.Text)-had) > w.options.MaxTotal {
+		return Change{}, fmt.Errorf("%q: %w: the notes exceed %d bytes", p, ErrTooLarge, w.options.MaxTotal)
 	}
 	return w.changed(p, e), nil
+}
+
+// same returns a copy of the note at path if it has this very text, else nil.
+// Editors open files unchanged and ask again about texts they have sent.
+func (w *Workspace) same(p, text string) *Note {
+	current, _ := w.At(p)
+	if current == nil || current.Text != text || current.Repaired {
+		return nil
+	}
+	n := *current
+	return &n
 }
 
 // ClearOverlay takes the unsaved text off the note at path. The note then reads

@@ -58,6 +58,7 @@ func Parse(name, body string) *Note {
 		n.Definitions[i].Line = lineOf(n.lines, n.Definitions[i].Span.Start)
 	}
 	n.sections()
+	n.indexAnchors()
 	n.Title = n.title()
 	n.keys = linkKeys(n)
 	n.fold = strings.ToLower(n.Path + "\n" + n.Title)

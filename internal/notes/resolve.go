@@ -214,11 +214,9 @@ func (w *Workspace) withHeading(t Target, n *Note) Target {
 		t.Heading = h
 		return t
 	}
-	for i := range n.Anchors {
-		if n.Anchors[i].ID == t.Fragment {
-			t.Anchor = &n.Anchors[i]
-			return t
-		}
+	if a, ok := n.Anchor(t.Fragment); ok {
+		t.Anchor = a
+		return t
 	}
 	t.Err = fmt.Errorf("%w: %q in %q", ErrNoHeading, clip(t.Fragment), n.Path)
 	return t

@@ -47,6 +47,7 @@ func (o *Options) withDefaults() Options {
 type Workspace struct {
 	options Options
 	dir     string // absolute; "" unless on disk
+	real    string // dir without symbolic links
 	store   store
 
 	// files is held while the workspace reads or writes files and applies what
@@ -101,7 +102,10 @@ func OpenContext(ctx context.Context, dir string, o *Options) (*Workspace, error
 		return nil, fmt.Errorf("open workspace: %w", err)
 	}
 	w := newWorkspace(store{fsys: root.FS(), root: root}, o)
-	w.dir = abs
+	w.dir, w.real = abs, abs
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		w.real = real
+	}
 	if err := w.load(ctx); err != nil {
 		root.Close()
 		return nil, err
@@ -170,17 +174,39 @@ func (w *Workspace) Close() error {
 func (w *Workspace) Dir() string { return w.dir }
 
 // Rel turns the absolute path of a file into its path in the workspace. ok is
-// false when the file is not below the root.
+// false when the file is not below the root. Where the file system does not tell
+// cases apart, the spelling of a note that is there already is kept.
 func (w *Workspace) Rel(file string) (p string, ok bool) {
 	if w.dir == "" {
 		return "", false
 	}
-	rel, err := filepath.Rel(w.dir, file)
-	if err != nil {
-		return "", false
+	for _, root := range []string{w.dir, w.real} {
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			continue
+		}
+		if rel = filepath.ToSlash(rel); checkPath(rel) == nil {
+			return w.spelling(rel), true
+		}
 	}
-	rel = filepath.ToSlash(rel)
-	return rel, checkPath(rel) == nil
+	return "", false
+}
+
+// spelling returns the path of the note that is the same file as the one at p.
+func (w *Workspace) spelling(p string) string {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.note(p) != nil || w.closed {
+		return p
+	}
+	for _, q := range w.folded[strings.ToLower(p)] {
+		a, errA := w.store.root.Stat(p)
+		b, errB := w.store.root.Stat(q)
+		if errA == nil && errB == nil && os.SameFile(a, b) {
+			return q
+		}
+	}
+	return p
 }
 
 // Abs returns the absolute path of a path in the workspace, "" for a workspace

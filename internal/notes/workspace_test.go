@@ -153,7 +153,7 @@ func TestSymlinks(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	files := map[string]string{"a.md": "12345678", "b.md": "123456789", "c.md": "1234", "d.md": "1", "pic.png": "12345678901234567890"}
-	w, err := New(files, &Options{MaxNote: 8, MaxTotal: 12, MaxNotes: 3})
+	w, err := New(files, &Options{MaxNote: 8, MaxTotal: 13, MaxNotes: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,6 +171,12 @@ func TestLimits(t *testing.T) {
 	}
 	if _, err := w.SetOverlay("f.md", "1", 1); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("fourth note: %v", err)
+	}
+	if _, err := w.SetOverlay("c.md", "12345", 1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("more than MaxTotal: %v", err)
+	}
+	if _, err := w.SetOverlay("c.md", "4321", 1); err != nil {
+		t.Errorf("as much as before: %v", err)
 	}
 	dir := folder(t, map[string]string{"a.md": "12345678", "b.md": "123456789"})
 	w = open(t, dir, &Options{MaxNote: 8})
@@ -299,4 +305,60 @@ func TestConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 	checkIndex(t, w)
+}
+
+// TestRelLinks opens a folder by one name and asks for a file by others.
+func TestRelLinks(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "a"})
+	alias := filepath.Join(t.TempDir(), "alias")
+	if err := os.Symlink(dir, alias); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	w := open(t, alias, nil)
+	for _, file := range []string{filepath.Join(alias, "a.md"), filepath.Join(dir, "a.md")} {
+		if p, ok := w.Rel(file); !ok || p != "a.md" {
+			t.Errorf("Rel(%q) = %q, %v", file, p, ok)
+		}
+	}
+	// A hard link in other letters is what a file system that does not tell the
+	// cases apart looks like.
+	if err := os.Link(filepath.Join(dir, "a.md"), filepath.Join(dir, "A.MD")); err != nil && !os.IsExist(err) {
+		t.Fatal(err)
+	}
+	if p, ok := w.Rel(filepath.Join(dir, "A.MD")); !ok || p != "a.md" {
+		t.Errorf("Rel in other letters = %q, %v", p, ok)
+	}
+	if p, ok := w.Rel(filepath.Join(dir, "B.md")); !ok || p != "B.md" {
+		t.Errorf("Rel of a new file = %q, %v", p, ok)
+	}
+}
+
+// TestOverlayAgain gives the text a note has already.
+func TestOverlayAgain(t *testing.T) {
+	w := workspace(t, map[string]string{"a.md": "# A\n[b](b.md)"})
+	first, err := w.SetOverlay("a.md", "# A\n[b](b.md)", 1)
+	if err != nil || !first.New.Overlay || first.New.EditVersion != 1 || first.Old.Overlay {
+		t.Fatalf("change = %+v, %v", first, err)
+	}
+	second, err := w.SetOverlay("a.md", "# A\n[b](b.md)", 2)
+	if err != nil || second.New.EditVersion != 2 || first.New.EditVersion != 1 || len(second.New.Links) != 1 {
+		t.Fatalf("change = %+v, %v", second, err)
+	}
+	if hits := w.Search("a", 1); len(hits) != 1 || hits[0].Note != second.New {
+		t.Errorf("hits = %+v", hits)
+	}
+	checkIndex(t, w)
+}
+
+// TestManyHeadings follows many links to as many headings and anchors.
+func TestManyHeadings(t *testing.T) {
+	var b strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&b, "[x](#h-%d) <a id=\"a%d\"></a> [y](#a%d)\n\n# H %d\n", i, i, i, i)
+	}
+	w := workspace(t, map[string]string{"a.md": b.String()})
+	n, _ := w.Note("a")
+	if p := w.Check(n); len(p) != 0 || len(n.Links) != 40_000 {
+		t.Errorf("%d links, problems %.3v", len(n.Links), p)
+	}
 }
