@@ -92,8 +92,9 @@ func rootDir(p *protocol.InitializeParams) string {
 			uris = append(uris, f.URI)
 		}
 	}
-	if p.RootURI != nil {
-		uris = append(uris, *p.RootURI)
+	//lint:ignore SA1019 there are clients that know no other way to name the folder
+	if root := p.RootURI; root != nil {
+		uris = append(uris, *root)
 	}
 	for _, u := range uris {
 		if u.IsFile() && len(u.Path()) > 1 {
