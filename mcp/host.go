@@ -155,6 +155,7 @@ func (s *Server) handle(e *entry, payload []byte) []byte {
 func (s *Server) hostedOptions() *jsonrpc2.Options {
 	return &jsonrpc2.Options{
 		Codec:    newCodec(nil),
+		Cancel:   cancel.NewRegistry(Cancel), // within a batch; what is cancelled by another message is found in the session
 		MaxBatch: s.maxBatch(),
 		Report:   s.Reporter,
 		Admit: func(ctx context.Context, r *jsonrpc2.Request) error {
