@@ -155,7 +155,7 @@ var scraps = []string{"a", "\n", "\r", "\r\n", "é", "\u2028", "世", "🌍", "�
 // Random edits of every kind, against the model, with the old versions kept to
 // see that no edit reaches them.
 func TestEdits(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range uint64(24) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 1))
 			var old Text
