@@ -55,6 +55,8 @@ type Options struct {
 	MaxRunning int
 	// MaxPending, if above 0, refuses requests beyond so many in flight (running and waiting) with code -32000. 0 never refuses.
 	MaxPending int
+	// Overloaded is the error of those requests, for protocols in which -32000 means something else; nil is the default.
+	Overloaded *Error
 	// MaxBatch is the number of entries a batch may have, in either direction; NoBatch (or any negative number) refuses all inbound batches.
 	MaxBatch int
 	// MaxFrame is the size of one message in bytes, in either direction. A longer one that comes in is skipped and answered with -32600.
@@ -121,6 +123,9 @@ func (o *Options) config() *config {
 	def(&c.MaxDepth, DefaultMaxDepth)
 	def(&c.MaxQueued, DefaultMaxQueued)
 	def(&c.MaxUnsent, DefaultMaxUnsent)
+	if c.Overloaded == nil {
+		c.Overloaded = errOverload
+	}
 	if c.FlushTimeout <= 0 {
 		c.FlushTimeout = 5 * time.Second
 	}

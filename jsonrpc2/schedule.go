@@ -3,6 +3,7 @@ package jsonrpc2
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -29,7 +30,7 @@ func (c *Conn) dispatch(t *task) {
 	}
 	c.mu.Lock()
 	if t.id != nil && c.c.MaxPending > 0 && c.inFlight >= c.c.MaxPending {
-		t.answer = errOverload
+		t.answer = c.c.Overloaded
 	}
 	if t.answer != nil {
 		c.mu.Unlock()
@@ -99,10 +100,21 @@ func (c *Conn) unqueue(t *task) {
 
 // work runs tasks until none is ready.
 func (c *Conn) work(t *task) {
+	growStack()
 	for t != nil {
 		c.runQueued(t)
 		t = c.after(t)
 	}
+}
+
+// growStack makes room for a handler while the stack of a new goroutine is still shallow: growing it step by step, deep inside a decoder, costs a
+// multiple of that.
+//
+//go:noinline
+func growStack() {
+	var room [6 << 10]byte
+	room[0] = 1
+	runtime.KeepAlive(&room)
 }
 
 // runQueued runs a task on a worker or the lane, if it was not cancelled before.

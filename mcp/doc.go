@@ -17,15 +17,26 @@
 //
 // The schema of the arguments is inferred from the struct and enforced before the function runs; see [AddTool].
 //
-// # Two ways to serve
+// # Three ways to serve
 //
 // [Server.Handle] takes a raw payload and returns the bytes to answer, or nil when nothing is owed. It keeps no state at all: the transport is
 // yours, and what belongs to one client, its session or identity, goes in with the context ([WithCaller]) and comes out of it in every function
 // ([CallerFrom]).
 //
-// [Server.Mount] makes it a front end for connections, which is what the framework package serves on stdio and sockets. Each connection is a
-// [Session] with the lifecycle of the protocol: initialize first, and once; revisions 2024-11-05, 2025-03-26, 2025-06-18 and 2025-11-25, each
-// with what it knows and without what it does not; cancellation; [Progress]; logging with [Session.Log]. Functions find it with [SessionFrom].
+// [Server.Mount] makes it a front end for connections, which is what the framework package serves on stdio and sockets. A client that begins with
+// initialize gets a [Session] with the lifecycle of the protocol: initialize first, and once; revisions 2024-11-05, 2025-03-26, 2025-06-18 and
+// 2025-11-25, each with what it knows and without what it does not; cancellation; [Progress]; logging with [Session.Log]. Requests that name their
+// revision in _meta, 2026-07-28, need none of that. Both are served on the same connection, message by message, by the same functions.
+//
+// A host whose clients have no connection of their own, as over HTTP, uses the parts: [Inspect] to look at a payload, [Server.NewSession] and
+// [Session.Handle] for clients with initialize, [Server.HandleModern] for those without, and a [Peer] for the way back.
+//
+// # One function, two eras
+//
+// Functions find the client with [SessionFrom]. With initialize the Session is what was agreed on then; without, it is what the request itself says, and ends
+// with it. [Progress], [Session.Log], [Session.Client] and [Session.Capabilities] are the same in both. Changes are told in both by [Server.Changed] and
+// [Server.Updated], to sessions and to who has sent subscriptions/listen. How long results may be kept is said by Server.Cache and [SetCache], and heard by
+// clients that know it.
 //
 // # Two kinds of failure
 //

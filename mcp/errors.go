@@ -49,6 +49,9 @@ var errNotInitialized = &jsonrpc2.Error{
 	Message: "Invalid Request: the session is not initialized: send initialize first, or name the revision in _meta of each request",
 }
 
+// errOverloaded is what a request beyond Options.MaxPending gets: -32000 to -32019 are not for new uses (MCP 2026-07-28, basic, error codes).
+var errOverloaded = &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "Too many concurrent requests"}
+
 var errInitialized = &jsonrpc2.Error{
 	Code:    jsonrpc2.CodeInvalidRequest,
 	Message: "Invalid Request: the session is already initialized",

@@ -226,3 +226,10 @@ func TestSessionBadMessages(t *testing.T) {
 		w.want(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 	}
 }
+
+// Where the runtime limits requests in flight, one too many gets a code that MCP has.
+func TestOverload(t *testing.T) {
+	w := start(t, echoServer(), "2025-11-25", func(o *jsonrpc2.Options) { o.MaxPending = 1 })
+	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"hang"}}`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`)
+	w.want(`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Too many concurrent requests"}}`)
+}

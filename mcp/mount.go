@@ -39,6 +39,9 @@ func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 
 	o.Codec = newCodec(o.Codec)
 	o.MaxBatch = s.maxBatch()
+	if o.Overloaded == nil {
+		o.Overloaded = errOverloaded
+	}
 	switch {
 	case o.Cancel == nil:
 		o.Cancel = cancel.NewRegistry(Cancel)
