@@ -56,3 +56,22 @@ func BenchmarkEcho(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkWorkers is BenchmarkEcho where nothing may run on the goroutine that reads.
+func BenchmarkWorkers(b *testing.B) {
+	type params struct {
+		Text string `json:"text"`
+	}
+	mux := NewMux()
+	mux.HandleRequest("typed", Call(func(_ context.Context, p *params) (*params, error) { return p, nil }))
+	for _, burst := range []int{1, 16} {
+		b.Run(fmt.Sprintf("burst%d", burst), func(b *testing.B) {
+			one := request("1234567", "typed", `{"text":"`+strings.Repeat("x", 100)+`"}`) + "\n"
+			in := &bursts{burst: []byte(strings.Repeat(one, burst)), n: b.N/burst + 1}
+			b.ReportAllocs()
+			if err := NewConn(Open(in, Lines), mux, &Options{MaxPending: 1 << 30}).Serve(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}

@@ -34,6 +34,9 @@ const (
 	Ordered
 	// Concurrent handlers start after every Ordered message that came before has been handled, then run side by side.
 	Concurrent
+	// Immediate handlers start at once, beside whatever runs or waits, and take no place of [Options.MaxRunning]. They are for requests that must be
+	// answered while everything else is stuck, and see the state as it happens to be.
+	Immediate
 )
 
 // ParamsRule says whether a typed handler may be called without params.

@@ -97,6 +97,9 @@ func (c *Conn) enter(t *task, v uint64) {
 // leave ends it. It returns false if the role was stolen.
 func (c *Conn) leave(v uint64) bool { return c.role.CompareAndSwap(v|foreign, v) }
 
+// stealing, if a test sets it, runs between the two steps of a theft.
+var stealing func(*task)
+
 // steal takes the role from the goroutine that entered foreign code with the role word v, if it is still there, and starts another reader. What that
 // one runs is entered into the books as if it had been dispatched.
 func (c *Conn) steal(v uint64) bool {
@@ -106,6 +109,9 @@ func (c *Conn) steal(v uint64) bool {
 		return false
 	}
 	t := c.cur
+	if stealing != nil {
+		stealing(t)
+	}
 	c.workers++
 	switch {
 	case t == nil:

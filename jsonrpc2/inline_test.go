@@ -278,3 +278,54 @@ func TestGoexit(t *testing.T) {
 		}
 	})
 }
+
+// The input buffer of a stolen task stays in use until its handler is done, even if that ends in the middle of the theft.
+func TestStolenBufferIsKept(t *testing.T) {
+	a, b := streamPair()
+	returns := make(chan struct{})
+	m := NewMux()
+	m.HandleRequest("maybe", Call(func(ctx context.Context, p *struct{ Hang bool }) (string, error) {
+		if p.Hang {
+			<-returns
+		}
+		return "ok", nil
+	}))
+	looked := make(chan int32, 1)
+	stealing = func(stolen *task) {
+		if stolen == nil || stolen.id == nil || string(stolen.id) != "7777" {
+			return
+		}
+		close(returns)
+		for range 10000 { // the handler returns now, and its goroutine tries to give the buffer back
+			runtime.Gosched()
+		}
+		looked <- stolen.chunk.refs.Load()
+	}
+	w := serveWire(t, a, b, m, nil)
+	for range 2 * trustKnown {
+		w.send(request("0", "maybe", `{"Hang":false}`))
+		w.want(result("0", `"ok"`))
+	}
+	w.send(request("7777", "maybe", `{"Hang":true}`))
+	w.want(result("7777", `"ok"`))
+	if refs := <-looked; refs < 1 {
+		t.Errorf("%d references to a buffer in use", refs)
+	}
+	_ = w.close()
+	stealing = nil
+}
+
+// An Immediate request is answered while the lane is held and every slot is taken.
+func TestImmediate(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		open := make(chan struct{})
+		m := testMux(open)
+		m.HandleRequest("now", Call(func(context.Context, *struct{}) (string, error) { return "now", nil }), Immediate)
+		w := newWire(t, m, &Options{MaxRunning: 1})
+		w.send(request("1", "gate", ""), note("hold", ""), request("2", "ping", ""), request("3", "now", ""))
+		w.want(result("3", `"now"`))
+		close(open)
+		w.wantAny(result("1", `"through"`), result("2", `"pong"`))
+		_ = w.close()
+	})
+}

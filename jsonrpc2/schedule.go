@@ -21,7 +21,8 @@ func (c *Conn) dispatch(t *task) {
 		t.chunk.retain()
 		t.held = true
 	}
-	inLane := t.route != nil && t.ordered() || c.laneN.Load() > 0
+	immediate := t.route != nil && t.route.order == Immediate
+	inLane := !immediate && (t.route != nil && t.ordered() || c.laneN.Load() > 0)
 	if !inLane && t.answer == nil {
 		t.ctx = c.c.capture(t, &t.Request)
 	}
@@ -42,7 +43,11 @@ func (c *Conn) dispatch(t *task) {
 	if t.id != nil {
 		c.list(t)
 	}
-	if inLane {
+	if immediate {
+		c.workers++
+		c.unqueue(t)
+		go c.work(t)
+	} else if inLane {
 		c.lane.push(t)
 		c.laneN.Add(1)
 		if !c.laneOn {
@@ -59,7 +64,9 @@ func (c *Conn) dispatch(t *task) {
 
 var errOverload = &Error{Code: CodeOverloaded, Message: "Too many concurrent requests."}
 
-func (t *task) ordered() bool { return t.route.order == Ordered || t.id == nil && t.route.method == "" }
+func (t *task) ordered() bool {
+	return t.route.order == Ordered || t.id == nil && t.route.method == "" // a notification of the fallback
+}
 
 func (c *Conn) answerDirectly(t *task) {
 	if t.batch != nil {
