@@ -91,17 +91,22 @@ func (w *Workspace) RenameHeading(n *Note, h *Heading, title string) ([]NoteEdit
 			moved[was.Slug] = is
 		}
 	}
-	for _, p := range w.linkers(targetKeys(n)) {
+	v := view{w, n, after}
+	keys := targetKeys(n)
+	if n.Title != after.Title { // which may be another note's name
+		keys = append(keys, targetKeys(after)...)
+	}
+	for _, p := range w.linkers(keys) {
 		from := w.note(p)
 		for _, l := range from.Links {
 			t := w.resolve(from, l)
-			if t.Note != n {
+			if t.Note == nil {
 				continue
 			}
-			if span, name, ok := retitled(from, l, n, after); ok {
-				edits.add(from, Edit{span, name})
+			if l.Kind == Wiki && n.Title != after.Title {
+				v.rename(edits, from, l, t.Note, p)
 			}
-			if t.Heading == nil {
+			if t.Note != n || t.Heading == nil {
 				continue
 			}
 			is := moved[t.Heading.Slug]
@@ -114,24 +119,6 @@ func (w *Workspace) RenameHeading(n *Note, h *Heading, title string) ([]NoteEdit
 		}
 	}
 	return edits.list(), nil
-}
-
-// retitled returns the edit for a wiki link that names a note by its title, when
-// the title is the heading that changes.
-func retitled(from *Note, l Link, n, after *Note) (Span, string, bool) {
-	name, _, _ := strings.Cut(l.Dest, "#")
-	name = strings.TrimSpace(name)
-	stem, _ := cutNoteExt(path.Base(n.Path))
-	if l.Kind != Wiki || n.Title == after.Title || name == "" || nameKey(name) != nameKey(n.Title) || nameKey(name) == nameKey(stem) {
-		return Span{}, "", false
-	}
-	title := after.Title
-	if strings.ContainsAny(title, "[]|#/\n") {
-		title = stem
-	}
-	raw, _, _ := strings.Cut(from.Slice(l.DestSpan), "#")
-	raw = strings.TrimRight(raw, " ")
-	return Span{l.DestSpan.Start, l.DestSpan.Start + len(raw)}, title, true
 }
 
 // fragmentSpan returns the span behind the '#' of a link's destination.
@@ -149,7 +136,7 @@ func fragmentSpan(n *Note, l Link) (Span, bool) {
 
 // fragmentFor writes the anchor of a heading the way the link wrote the old one.
 func fragmentFor(l Link, t Target, h *Heading) string {
-	if l.Kind == Wiki && t.Fragment != t.Heading.Slug && !strings.ContainsAny(h.Text, "[]|#\n") {
+	if l.Kind == Wiki && t.Fragment != t.Heading.Slug && Slugify(h.Text) == h.Slug && !strings.ContainsAny(h.Text, "[]|#\n") {
 		return h.Text
 	}
 	return h.Slug
@@ -171,46 +158,70 @@ func (w *Workspace) RenameNote(from, to string) ([]NoteEdits, error) {
 	if w.note(to) != nil && from != to {
 		return nil, fmt.Errorf("%w: %q", ErrExists, to)
 	}
+	after := view{w, n, Parse(to, n.Text)}
 	edits := make(editSet)
-	for _, p := range w.linkers(targetKeys(n)) {
-		if other := w.note(p); other != n {
-			for _, l := range other.Links {
-				if t := w.resolve(other, l); t.Note == n {
-					w.relink(edits, other, l, t, p, to)
-				}
+	relink := func(other *Note, at string) {
+		for _, l := range other.Links {
+			t := w.resolve(other, l)
+			switch {
+			case l.Kind == Wiki && t.Note != nil:
+				after.rename(edits, other, l, t.Note, at)
+			case l.Kind == Wiki || t.External || t.Path == "":
+			case t.Note == n:
+				relinkPath(edits, other, l, t, at, to)
+			case at != other.Path:
+				relinkPath(edits, other, l, t, at, t.Path)
 			}
 		}
 	}
-	for _, l := range n.Links {
-		t := w.resolve(n, l)
-		target := t.Path
-		if t.Note == n {
-			target = to
-		}
-		if target != "" && !t.External {
-			w.relink(edits, n, l, t, to, target)
+	// The note may also take a name over that meant another note.
+	for _, p := range w.linkers(slices.Concat(targetKeys(n), targetKeys(after.added))) {
+		if other := w.note(p); other != n {
+			relink(other, p)
 		}
 	}
+	relink(n, to)
 	return edits.list(), nil
 }
 
-// relink adds the edit that makes a link of n, which then will be at path from,
-// lead to the file at path to.
-func (w *Workspace) relink(edits editSet, n *Note, l Link, t Target, from, to string) {
+// rename adds the edit, if one is needed, that makes a wiki link of a note,
+// which then will be at path from, lead to the note that target becomes.
+func (v view) rename(edits editSet, n *Note, l Link, target *Note, from string) {
+	if target == v.gone {
+		target = v.added
+	}
+	raw, _, _ := strings.Cut(n.Slice(l.DestSpan), "#")
+	raw = strings.TrimRight(raw, " ")
+	if raw == "" || v.lookupName(from, raw) == target {
+		return
+	}
+	stem, _ := cutNoteExt(target.Path)
+	names := []string{path.Base(stem), stem, target.Path, nameKey(path.Base(stem))}
+	if strings.Contains(raw, "/") {
+		names = names[1:]
+	}
+	if target == v.added && nameKey(raw) == nameKey(v.gone.Title) && !strings.ContainsAny(target.Title, "/\n") {
+		names = slices.Insert(names, 0, target.Title) // it was called by its title
+	}
+	for _, name := range names {
+		if !strings.ContainsAny(name, "[]|#") && v.lookupName(from, name) == target {
+			edits.add(n, Edit{Span{l.DestSpan.Start, l.DestSpan.Start + len(raw)}, name})
+			return
+		}
+	}
+}
+
+// relinkPath adds the edit that makes a link of n by path, which then will be at
+// path from, lead to the file at path to.
+func relinkPath(edits editSet, n *Note, l Link, t Target, from, to string) {
 	raw := n.Slice(l.DestSpan)
 	cut := len(raw)
-	if i := strings.IndexAny(raw, "#?"); i >= 0 && (l.Kind != Wiki || raw[i] == '#') {
+	if i := strings.IndexAny(raw, "#?"); i >= 0 {
 		cut = i
 	}
 	file := strings.TrimRight(raw[:cut], " ")
 	span := Span{l.DestSpan.Start, l.DestSpan.Start + len(file)}
 	if file == "" { // a heading of the note itself
-		return
-	}
-	if l.Kind == Wiki {
-		if t.Note != nil && t.Path != to {
-			edits.add(n, Edit{span, w.wikiName(file, t.Note, to)})
-		}
 		return
 	}
 	if was, ok := joinDest(n.Path, unescape(file)); ok {
@@ -237,25 +248,6 @@ func (w *Workspace) relink(edits editSet, n *Note, l Link, t Target, from, to st
 		}
 	}
 	edits.add(n, Edit{span, EscapePath(to)})
-}
-
-// wikiName returns the name by which a wiki link finds the note once it is at
-// path to.
-func (w *Workspace) wikiName(name string, n *Note, to string) string {
-	stem, _ := cutNoteExt(to)
-	oldStem, _ := cutNoteExt(path.Base(n.Path))
-	base, _ := cutNoteExt(path.Base(name))
-	if nameKey(base) != nameKey(oldStem) {
-		return name // by title, which does not change
-	}
-	others := slices.ContainsFunc(w.names[nameKey(path.Base(stem))], func(p string) bool { return p != n.Path })
-	if strings.ContainsAny(stem, "[]|#") {
-		return nameKey(path.Base(stem)) // the closest that can be written
-	}
-	if strings.Contains(name, "/") || others {
-		return stem
-	}
-	return path.Base(stem)
 }
 
 // clip shortens a text for a message.

@@ -121,7 +121,7 @@ func (w *Workspace) resolveWiki(n *Note, l Link) Target {
 	if name == "" {
 		return w.withHeading(t, w.current(n))
 	}
-	if found := w.lookupName(n.Path, name); found != nil {
+	if found := (view{Workspace: w}).lookupName(n.Path, name); found != nil {
 		return w.withHeading(t, found)
 	}
 	if ext := path.Ext(name); ext != "" && !IsNote(name) {
@@ -139,37 +139,69 @@ func (w *Workspace) resolveWiki(n *Note, l Link) Target {
 		}
 	}
 	t.Path = name
-	if !IsNote(t.Path) {
+	missing := ErrNoNote
+	if l.Image && path.Ext(name) != "" && !IsNote(name) {
+		missing = ErrNoFile
+	} else if !IsNote(t.Path) {
 		t.Path += ".md"
 	}
 	if dir := path.Dir(n.Path); !strings.Contains(name, "/") && dir != "." {
 		t.Path = dir + "/" + t.Path
 	}
-	t.Err = fmt.Errorf("%w: %q", ErrNoNote, clip(name))
+	t.Err = fmt.Errorf("%w: %q", missing, clip(name))
 	return t
 }
 
-// lookupName finds the note a wiki link names, nil if there is none.
-func (w *Workspace) lookupName(from, name string) *Note {
-	if n := w.note(PathOf(strings.TrimPrefix(name, "/"))); n != nil {
+// A view is the workspace as it is, or as it would be with one note in place of
+// another.
+type view struct {
+	*Workspace
+	gone, added *Note
+}
+
+func (v view) at(p string) *Note {
+	switch {
+	case v.added != nil && p == v.added.Path:
+		return v.added
+	case v.gone != nil && p == v.gone.Path:
+		return nil
+	}
+	return v.note(p)
+}
+
+// named calls f with the notes whose file name or title has a key.
+func (v view) named(key string, f func(*Note)) {
+	for _, p := range v.names[key] {
+		if n := v.note(p); n != v.gone {
+			f(n)
+		}
+	}
+	if v.added != nil && slices.Contains(targetKeys(v.added), key) {
+		f(v.added)
+	}
+}
+
+// lookupName finds the note that a wiki link of the note at from names, nil if
+// there is none.
+func (v view) lookupName(from, name string) *Note {
+	if n := v.at(PathOf(strings.TrimPrefix(name, "/"))); n != nil {
 		return n
 	}
 	stem, _ := cutNoteExt(name)
 	dir, base := path.Split(stem)
 	dir = strings.ToLower(strings.Trim(dir, "/"))
 	var best *Note
-	for _, p := range w.names[nameKey(base)] {
+	v.named(nameKey(base), func(n *Note) {
 		if dir != "" {
-			d := strings.ToLower(path.Dir(p))
+			d := strings.ToLower(path.Dir(n.Path))
 			if d != dir && !strings.HasSuffix(d, "/"+dir) {
-				continue
+				return
 			}
 		}
-		n := w.note(p)
 		if best == nil || nearer(from, n, best, base) {
 			best = n
 		}
-	}
+	})
 	return best
 }
 

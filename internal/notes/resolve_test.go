@@ -89,6 +89,8 @@ func TestResolve(t *testing.T) {
 		{"dir/b.md", "[[nothing]]", "dir/nothing.md", ErrNoNote},
 		{"dir/b.md", "[[new/nothing]]", "new/nothing.md", ErrNoNote},
 		{"a.md", "[[a#none]]", "a.md", ErrNoHeading},
+		{"a.md", "![[none.png]]", "none.png", ErrNoFile},
+		{"a.md", "[[v1.2]]", "v1.2.md", ErrNoNote},
 	}
 	for _, tt := range tests {
 		t.Run(tt.from+" "+tt.link, func(t *testing.T) {
