@@ -57,4 +57,37 @@ func BenchmarkCall(b *testing.B) {
 			}
 		})
 	}
+	ctx, stop := context.WithCancel(context.Background()) // as a host's, which ends
+	defer stop()
+	ses, err := s.NewSession(new(peer))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ses.Handle(ctx, []byte(hello))
+	legacy := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"hello, world"}}}`)
+	b.Run("host, session", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if len(ses.Handle(ctx, legacy)) < 50 {
+				b.Fatal("no")
+			}
+		}
+	})
+	envelope := []byte(modern("1", "tools/call", `,"name":"echo","arguments":{"text":"hello, world"}`))
+	b.Run("host, modern", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if len(s.HandleModern(ctx, envelope, nil)) < 50 {
+				b.Fatal("no")
+			}
+		}
+	})
+	b.Run("host, inspect", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if m, err := Inspect(envelope); err != nil || m.Envelope() != nil {
+				b.Fatal("no")
+			}
+		}
+	})
 }
