@@ -377,6 +377,26 @@ func TestHandleModernRefuses(t *testing.T) {
 	}
 }
 
+// Everything a modern request gets comes by the way it came with, in order, and before its answer.
+func TestHostModernNotifications(t *testing.T) {
+	s := echoServer()
+	s.Logging = true
+	s.Caller = func(ctx context.Context, _ string, _ Arguments) (any, error) {
+		return nil, errors.Join(Progress(ctx, 1, 2, "half"), SessionFrom(ctx).Log(ctx, LevelInfo, "", "x"), Progress(ctx, 2, 2, ""))
+	}
+	p := new(peer)
+	meta := strings.TrimSuffix(modernMeta, "}") + `,"io.modelcontextprotocol/logLevel":"info","progressToken":"\u0031"}`
+	if got := string(s.HandleModern(context.Background(), []byte(withMeta("1", "tools/call", meta, `,"name":"x"`)), p)); AnswerCode([]byte(got)) != 0 {
+		t.Errorf("got %s", got)
+	}
+	if want := []string{
+		`notifications/progress {"progressToken":"\u0031","progress":1,"total":2,"message":"half"}`, `notifications/message {"level":"info","data":"x"}`,
+		`notifications/progress {"progressToken":"\u0031","progress":2,"total":2}`,
+	}; !slices.Equal(p.all(), want) {
+		t.Errorf("got %q", p.all())
+	}
+}
+
 func TestInspectMessage(t *testing.T) {
 	for _, c := range []struct {
 		name, payload   string
