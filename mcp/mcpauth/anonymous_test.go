@@ -64,8 +64,14 @@ func TestAnonymous(t *testing.T) {
 			}
 		})
 	}
+	// What cannot be seen could be anything.
+	req := httptest.NewRequest("POST", "/mcp", strings.NewReader(discover+strings.Repeat(" ", maxAnonymous)+`{"method":"tools/call"}`))
+	req.ContentLength = -1
+	if w := serve(r.Protect(echo), req); w.Code != 401 {
+		t.Errorf("a message behind blanks: status %d", w.Code)
+	}
 	// Off, nothing of a body is read.
-	req := httptest.NewRequest("POST", "/mcp", unreadable{t})
+	req = httptest.NewRequest("POST", "/mcp", unreadable{t})
 	if w := serve(newResource(t, nil).Protect(echo), req); w.Code != 401 {
 		t.Errorf("status %d", w.Code)
 	}

@@ -311,7 +311,14 @@ func TestReplays(t *testing.T) {
 		if ok, _ := first('a', time.Minute); ok {
 			t.Error("forgotten too early")
 		}
-		time.Sleep(replayBucket + time.Second)
+		other := NewReplays(0)
+		for _, later := range []time.Duration{0, 10 * time.Second, 31 * time.Second} {
+			time.Sleep(later)
+			if ok, _ := other.First(t.Context(), digest{9}, time.Now().Add(45*time.Second-later)); ok != (later == 0) {
+				t.Errorf("first %v later: %v", later, ok)
+			}
+		}
+		time.Sleep(replayBucket)
 		if ok, err := first('d', time.Minute); !ok || err != nil {
 			t.Errorf("after one was forgotten: %v %v", ok, err)
 		}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +19,7 @@ func TestFetch(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}") }))
 	defer other.Close()
 	var r *http.Request
+	var loops atomic.Int32
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ok", func(w http.ResponseWriter, req *http.Request) {
 		r = req
@@ -36,7 +39,10 @@ func TestFetch(t *testing.T) {
 	mux.HandleFunc("/file", func(w http.ResponseWriter, req *http.Request) {
 		http.Redirect(w, req, "file:///etc/passwd", http.StatusFound)
 	})
-	mux.HandleFunc("/loop", func(w http.ResponseWriter, req *http.Request) { http.Redirect(w, req, "/loop", http.StatusFound) })
+	mux.HandleFunc("/loop", func(w http.ResponseWriter, req *http.Request) {
+		loops.Add(1)
+		http.Redirect(w, req, "/loop", http.StatusFound)
+	})
 	mux.HandleFunc("/large", func(w http.ResponseWriter, _ *http.Request) {
 		chunk := []byte(strings.Repeat(" ", 64<<10))
 		for range fetchSize/len(chunk) + 1 {
@@ -73,6 +79,16 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", c.path, len(body), err)
 		}
 	}
+	if n := loops.Load(); n != redirects+1 {
+		t.Errorf("went in a circle %d times", n)
+	}
+	// A form is not sent again, not even to the same host.
+	if _, _, err := f.do(must(http.NewRequest(http.MethodPost, server.URL+"/near", strings.NewReader("token=x"))), replySize); !errors.Is(err, errRedirect) {
+		t.Errorf("a form: %v", err)
+	}
+	if _, _, err := f.do(must(http.NewRequest(http.MethodGet, server.URL+"/largest", nil)), replySize); !errors.Is(err, errTooLarge) {
+		t.Errorf("a smaller limit: %v", err)
+	}
 	if r.Header.Get("Accept") != "application/json" {
 		t.Errorf("Accept %q", r.Header.Get("Accept"))
 	}
@@ -103,9 +119,9 @@ func TestIsPublic(t *testing.T) {
 // A client of the user keeps its transport and loses what is dangerous.
 func TestFetcherOfTheUser(t *testing.T) {
 	transport := new(http.Transport)
-	user := &http.Client{Transport: transport, Timeout: time.Hour}
+	user := &http.Client{Transport: transport, Timeout: time.Hour, Jar: must(cookiejar.New(nil))}
 	f := newFetcher(user, false, false)
-	if f.client.Transport != transport || f.client.Timeout != time.Hour || f.client.CheckRedirect == nil {
+	if f.client.Transport != transport || f.client.Timeout != time.Hour || f.client.Jar != nil || f.client.CheckRedirect == nil {
 		t.Errorf("%+v", f.client)
 	}
 	if user.CheckRedirect != nil {
