@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"errors"
 
 	"github.com/tandem-rpc/tandem/cancel"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
@@ -100,14 +101,15 @@ func (ses *Session) Handle(ctx context.Context, payload []byte) []byte {
 // not say so is refused. It returns what is owed, nil for nothing: notifications, and requests whose ctx has ended, which is how a host cancels them.
 // Errors for a message without a readable id have none (MCP 2026-07-28, basic, responses). peer may be nil: nothing is sent but the answer.
 //
-// A subscriptions/listen is answered when the client has ended it by ending ctx, with nil, or the server by [Server.Close].
+// A subscriptions/listen is answered when the client has ended it by ending ctx, with nil, or the server by [Server.Close]. A host that shuts down ends
+// ctx with [cancel.ErrClosing] as the cause: whatever the functions return then is still answered, and a subscriptions/listen as by Close.
 func (s *Server) HandleModern(ctx context.Context, payload []byte, peer Peer) []byte {
 	s.once.Do(s.build)
 	if s.invalid != nil {
 		return withoutID(s.broken(ctx))
 	}
 	out := s.handle(&entry{Context: ctx, session: s.nobody, peer: peer, modern: true}, payload)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), cancel.ErrClosing) {
 		return nil
 	}
 	return withoutID(out)

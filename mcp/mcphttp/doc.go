@@ -1,0 +1,2 @@
+// Package mcphttp serves MCP by streamable HTTP.
+package mcphttp

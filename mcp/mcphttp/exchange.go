@@ -1,0 +1,315 @@
+package mcphttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/mcp"
+)
+
+// exchange is one POST with a request or a batch: the context its functions run with, and how it is answered. As long as nothing was sent that is
+// undecided; the first notification, a request to the client, or time make it a stream, which cannot be undone.
+//
+// It is never used again: contexts of functions that went on too long lead to it.
+type exchange struct {
+	context.Context
+	h       *Handler
+	w       http.ResponseWriter
+	session *session // nil: there is none
+	accept  accepts
+	id      string // of the request, to answer with an error; "": a batch
+	modern  bool
+	listen  bool
+	until   time.Time               // the caller is known until then
+	stop    context.CancelCauseFunc // of a modern request
+
+	prev, next *exchange // of the modern ones that run
+
+	mu     sync.Mutex
+	state  answerState
+	stream *stream
+	out    *outlet
+	early  *time.Timer
+	over   chan struct{} // of a request with a goroutine of its own: closed when there is no more to write, or an answer to be written
+	answer []byte
+}
+
+type answerState uint8
+
+const (
+	undecided answerState = iota
+	streaming
+	answered
+	abandoned // the client has gone before it was decided
+)
+
+type exchangeKey struct{}
+
+// Value implements context.Context.
+func (x *exchange) Value(key any) any {
+	if key == (exchangeKey{}) {
+		return x
+	}
+	return x.Context.Value(key)
+}
+
+func exchangeFrom(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
+}
+
+// start begins the wait for an early stream.
+func (x *exchange) start() {
+	if x.h.o.EarlySSE > 0 && x.accept.stream {
+		x.early = time.AfterFunc(x.h.o.EarlySSE, func() { _, _ = x.streamFor(true) })
+	}
+}
+
+// streamFor returns the stream of the exchange, and makes it one if it is undecided; nil if it is answered. speak: there is nothing to send, but the
+// client should see that something happens.
+func (x *exchange) streamFor(speak bool) (*stream, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch x.state {
+	case answered:
+		return nil, nil
+	case abandoned:
+		return nil, ErrStreamLost
+	case streaming:
+		return x.stream, nil
+	}
+	if !x.accept.stream {
+		return nil, ErrNoStream
+	}
+	x.upgrade(speak)
+	return x.stream, nil
+}
+
+// upgrade makes the answer a stream. mu is held.
+func (x *exchange) upgrade(speak bool) {
+	x.state = streaming
+	if x.early != nil {
+		x.early.Stop()
+	}
+	x.out = newOutlet(x.w, x.h.o.WriteTimeout, x.over)
+	st := &stream{h: x.h}
+	if x.session != nil {
+		st = x.session.open()
+	} else if x.modern {
+		st.gone = func() { x.stop(ErrStreamLost) }
+	}
+	if speak {
+		x.out.first = comment
+	}
+	if st.name != "" && x.session.primes() {
+		x.out.first = string(appendPriming(nil, st.name, 0, x.h.o.Retry))
+	}
+	x.stream = st
+	st.mu.Lock()
+	st.attach(x.out, nil)
+	if x.listen {
+		st.expire(x.until)
+	}
+	st.mu.Unlock()
+}
+
+// Notify implements mcp.Peer for requests without a session.
+func (x *exchange) Notify(ctx context.Context, method string, params any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m, err := encodeMessage(0, method, params)
+	if err != nil {
+		return err
+	}
+	st, err := x.streamFor(false)
+	switch {
+	case err != nil:
+		return err
+	case st == nil:
+		return jsonrpc2.ErrClosed
+	}
+	return st.push(ctx, m)
+}
+
+// Call implements mcp.Peer: without a session there is nobody to match the response.
+func (x *exchange) Call(context.Context, string, any, any) error { return mcp.ErrNoSession }
+
+// finish answers. out is what the server returned, nil if nothing is owed.
+func (x *exchange) finish(out []byte) {
+	status := http.StatusOK
+	if x.modern || x.h.phase.Load() != open {
+		out, status = x.settle(out)
+	}
+	x.mu.Lock()
+	if x.early != nil {
+		x.early.Stop()
+	}
+	if x.state == undecided && x.accept.stream && !x.accept.json && status == http.StatusOK && out != nil {
+		x.upgrade(false)
+	}
+	switch x.state {
+	case undecided:
+		x.state = answered
+		x.answer = out
+		x.mu.Unlock()
+		if x.over != nil {
+			close(x.over) // wait writes it
+		} else {
+			x.write(status)
+		}
+	case abandoned:
+		x.state = answered
+		x.mu.Unlock()
+		if out != nil {
+			x.h.report(x, fmt.Errorf("mcphttp: an answer was dropped: %w", ErrStreamLost))
+		}
+	default:
+		st := x.stream
+		x.state = answered
+		x.mu.Unlock()
+		if err := st.finish(out); err != nil {
+			x.h.report(x, fmt.Errorf("mcphttp: an answer was dropped: %w", err))
+		}
+		if x.over == nil {
+			<-x.out.done
+		}
+		if st.name != "" {
+			x.session.retire()
+		}
+	}
+}
+
+// write writes an answer that is no stream.
+func (x *exchange) write(status int) {
+	if x.answer == nil {
+		accepted(x.w) // it was cancelled
+		return
+	}
+	x.h.reply(x.w, status, x.answer)
+}
+
+var errTooLong = &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "The request took too long"}
+
+var errShuttingDown = &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "Server shutting down"}
+
+// settle chooses the status of an answer, and answers what a shutdown has cut off.
+func (x *exchange) settle(out []byte) ([]byte, int) {
+	code := mcp.AnswerCode(out)
+	if x.id != "" && (out == nil || code == jsonrpc2.CodeInternalError) && x.cut() {
+		if x.stream == nil {
+			x.w.Header()["Retry-After"] = retryLater
+		}
+		return appendError(nil, x.id, errShuttingDown), http.StatusServiceUnavailable
+	}
+	if !x.modern {
+		return out, http.StatusOK
+	}
+	if out == nil && x.Context.Err() == nil {
+		return appendError(nil, x.id, errTooLong), http.StatusOK // the client waits, Options.MaxRun does not
+	}
+	return out, modernStatus(code)
+}
+
+// cut reports whether a shutdown has cancelled the request.
+func (x *exchange) cut() bool {
+	cause := context.Cause(x.Context)
+	if x.session != nil {
+		x.session.mu.Lock()
+		cause = x.session.ended
+		x.session.mu.Unlock()
+	}
+	return errors.Is(cause, cancel.ErrClosing)
+}
+
+// modernStatus: the statuses that the revision names.
+func modernStatus(code jsonrpc2.Code) int {
+	switch code {
+	case mcp.CodeHeaderMismatch, mcp.CodeMissingCapability, mcp.CodeUnsupportedVersion, jsonrpc2.CodeParseError, jsonrpc2.CodeInvalidRequest:
+		return http.StatusBadRequest
+	case jsonrpc2.CodeMethodNotFound:
+		return http.StatusNotFound
+	}
+	return http.StatusOK
+}
+
+// serve hands a payload to the server and answers with what comes back. client is closed when the client has gone.
+func (x *exchange) serve(m *mcp.Message, payload []byte, client <-chan struct{}, handle func(context.Context, []byte) []byte) {
+	x.start()
+	if !x.polls() {
+		x.finish(x.h.observed(x, m, payload, handle))
+		return
+	}
+	// The stream may end before the function does, so the function must not be on the goroutine that has to return for that.
+	x.over = make(chan struct{})
+	x.h.active.Add(1)
+	x.session.hold()
+	go func() {
+		defer x.h.leave()
+		defer x.session.leave(true)
+		x.finish(x.h.observed(x, m, payload, handle))
+	}()
+	select {
+	case <-x.over:
+	case <-client:
+		x.abandon()
+		<-x.over
+	}
+	x.mu.Lock()
+	plain := x.state == answered && x.stream == nil
+	x.mu.Unlock()
+	if plain {
+		x.write(http.StatusOK)
+	}
+}
+
+// abandon is called when the client has gone: the function goes on (MCP up to 2025-11-25: to disconnect is not to cancel), its answer is kept for a client
+// that comes back, or dropped.
+func (x *exchange) abandon() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case x.state == undecided:
+		x.state = abandoned
+		if x.early != nil {
+			x.early.Stop()
+		}
+		close(x.over)
+	case x.stream != nil:
+		x.stream.mu.Lock()
+		x.stream.detach(x.out)
+		x.stream.mu.Unlock()
+	}
+}
+
+// polls reports whether CloseStream can be called in it.
+func (x *exchange) polls() bool {
+	return x.h.o.Polling && x.accept.stream && x.session != nil && x.session.keeps()
+}
+
+// observed calls the server, with MaxRun and Observe around it.
+func (h *Handler) observed(ctx context.Context, m *mcp.Message, payload []byte, handle func(context.Context, []byte) []byte) []byte {
+	if h.o.MaxRun > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeout(ctx, h.o.MaxRun)
+		defer stop()
+	}
+	if h.o.Observe == nil {
+		return handle(ctx, payload)
+	}
+	start := time.Now()
+	out := handle(ctx, payload)
+	e := jsonrpc2.Event{
+		Method: m.Method, Notification: m.Kind == jsonrpc2.KindNotification, Run: time.Since(start),
+		In: len(m.Params), Out: len(out), Code: mcp.AnswerCode(out),
+	}
+	defer func() { _ = recover() }()
+	h.o.Observe(e)
+	return out
+}

@@ -1,0 +1,211 @@
+package mcphttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/mcp"
+)
+
+// post is a POST on its way through the checks.
+type post struct {
+	h       *Handler
+	w       http.ResponseWriter
+	r       *http.Request
+	key     string // of the principal
+	until   time.Time
+	payload []byte
+	m       mcp.Message
+	version string // of the header; "" if there is none, or more than one
+	twice   bool   // there is more than one
+	sid     string
+}
+
+func (h *Handler) post(w http.ResponseWriter, r *http.Request, key string, until time.Time) {
+	if !isJSON(r.Header["Content-Type"]) {
+		h.refuse(w, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Type must be application/json"))
+		return
+	}
+	if !isIdentity(r.Header["Content-Encoding"]) {
+		h.refuse(w, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Encoding is not supported"))
+		return
+	}
+	payload, err := h.readBody(w, r)
+	if err != nil {
+		h.refuseBody(w, r, err)
+		return
+	}
+	h.inbound(payload)
+	p := post{h: h, w: w, r: r, key: key, until: until, payload: payload}
+	if p.m, err = mcp.Inspect(payload); err != nil {
+		h.refuse(w, http.StatusBadRequest, "", jsonrpc2.ErrParse)
+		return
+	}
+	var ok bool
+	if p.version, ok = single(r.Header[headerVersion]); !ok {
+		p.twice = true
+	}
+	if v := r.Header[headerSession]; len(v) > 0 {
+		if p.sid, ok = single(v); !ok {
+			p.sid = "\x00" // nobody's
+		}
+	}
+	p.dispatch()
+}
+
+func (h *Handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
+	status, what := http.StatusBadRequest, "the body could not be read"
+	switch {
+	case errors.Is(err, errTooLarge):
+		status, what = http.StatusRequestEntityTooLarge, "the body is too large"
+	case errors.Is(err, errSlow):
+		status, what = http.StatusRequestTimeout, "the body came too slowly"
+	case r.Context().Err() != nil:
+		return // the client has gone
+	}
+	w.Header()["Connection"] = []string{"close"} // the rest of it is not read
+	h.refuse(w, status, "", invalidRequest(what))
+}
+
+func isModern(version string) bool { return slices.Contains(mcp.ModernVersions, version) }
+func isLegacy(version string) bool { return slices.Contains(mcp.Versions, version) }
+
+// dispatch finds the era of a message.
+func (p *post) dispatch() {
+	// A client whose header names a revision without sessions, and that has none, belongs to it; whoever keeps a session belongs to that.
+	byHeader := p.sid == "" && isModern(p.version)
+	switch {
+	case p.m.Kind == jsonrpc2.KindBatch:
+		p.batch(byHeader)
+	case p.m.Kind == jsonrpc2.KindInvalid:
+		p.refuse(http.StatusBadRequest, jsonrpc2.ErrInvalidRequest)
+	case p.m.Kind == jsonrpc2.KindRequest && p.m.ID.IsNull():
+		if !p.m.Modern && !byHeader {
+			p.h.refuse(p.w, http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
+			return
+		}
+		p.h.refuse(p.w, http.StatusBadRequest, "", jsonrpc2.ErrInvalidRequest)
+	case p.m.Modern, byHeader, p.sid == "" && p.m.Kind == jsonrpc2.KindRequest && p.modernOnly():
+		p.modern()
+	default:
+		p.legacy()
+	}
+}
+
+// modernOnly: a probe of a new client that has left out what says so.
+func (p *post) modernOnly() bool {
+	return p.m.Method == "server/discover" || p.m.Method == "subscriptions/listen"
+}
+
+func (p *post) refuse(status int, e *jsonrpc2.Error) {
+	id := ""
+	if p.m.Kind != jsonrpc2.KindNotification && !p.m.ID.IsNull() {
+		id = p.m.ID.String()
+	}
+	p.h.refuse(p.w, status, id, e)
+}
+
+var errResponse = invalidRequest("this revision has no requests that could be answered")
+
+// modern serves a message of 2026-07-28 or later: no session, and what its headers say is checked against what it says itself.
+func (p *post) modern() {
+	h := p.h
+	switch p.m.Kind {
+	case jsonrpc2.KindResponse:
+		p.refuse(http.StatusBadRequest, errResponse)
+		return
+	case jsonrpc2.KindNotification:
+		// Nothing is defined for them; to cancel is to close the request's response.
+		h.observed(p.r.Context(), &p.m, p.payload, func(ctx context.Context, b []byte) []byte { return h.server.HandleModern(ctx, b, nil) })
+		accepted(p.w)
+		return
+	}
+	if status, err := h.modernProblem(p.r, &p.m); err != nil {
+		p.refuse(status, err)
+		return
+	}
+	x := p.exchange(nil)
+	x.modern = true
+	x.listen = p.m.Method == "subscriptions/listen"
+	if !p.acceptable(x) {
+		return
+	}
+	x.Context, x.stop = context.WithCancelCause(p.r.Context())
+	defer x.stop(nil)
+	if !h.begin(x, p.key) {
+		if h.phase.Load() != open {
+			h.busy(p.w, http.StatusServiceUnavailable, x.id, errShuttingDown.Message)
+			return
+		}
+		p.refuse(http.StatusOK, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: too many subscriptions/listen"})
+		return
+	}
+	defer h.end(x, p.key)
+	x.serve(&p.m, p.payload, nil, func(ctx context.Context, b []byte) []byte { return h.server.HandleModern(ctx, b, x) })
+}
+
+func (p *post) exchange(s *session) *exchange {
+	return &exchange{h: p.h, w: p.w, session: s, accept: parseAccept(p.r.Header["Accept"]), id: p.m.ID.String(), until: p.until}
+}
+
+// acceptable refuses a request whose answer the client would not take.
+func (p *post) acceptable(x *exchange) bool {
+	if x.accept.stream || x.accept.json && !x.listen {
+		return true
+	}
+	p.refuse(http.StatusNotAcceptable, invalidRequest("Accept must list "+bothMedia))
+	return false
+}
+
+// begin notes a modern request, so that a shutdown finds it. It reports false if it may not begin.
+func (h *Handler) begin(x *exchange, key string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if x.listen {
+		most := h.o.MaxListens
+		if key == "" {
+			most = h.o.MaxSessions
+		}
+		if h.phase.Load() != open || h.listens[key] >= most {
+			return false
+		}
+		h.listens[key]++
+	}
+	if x.next = h.modern; x.next != nil {
+		x.next.prev = x
+	}
+	h.modern = x
+	return true
+}
+
+func (h *Handler) end(x *exchange, key string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if x.prev != nil {
+		x.prev.next = x.next
+	} else {
+		h.modern = x.next
+	}
+	if x.next != nil {
+		x.next.prev = x.prev
+	}
+	if x.listen {
+		if h.listens[key]--; h.listens[key] <= 0 {
+			delete(h.listens, key)
+		}
+	}
+}
+
+// sessionless reports whether a request may be served without the session it belongs to.
+func sessionless(method string) bool {
+	switch method {
+	case "ping", "tools/call", "prompts/get", "resources/read", "completion/complete":
+		return true
+	}
+	return strings.HasSuffix(method, "/list") && !strings.HasPrefix(method, "tasks/")
+}
