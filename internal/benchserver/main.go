@@ -2,7 +2,9 @@
 // user of the packages would write them.
 //
 //	benchserver -proto jsonrpc|mcp|lsp [-framing header|line] [-log debug]
+//	benchserver -proto mcp -http ADDR
 //
+// With -http MCP is served over HTTP, at /mcp.
 // With -log debug the redacted traffic goes to standard error.
 package main
 
@@ -21,15 +23,22 @@ import (
 func main() {
 	proto := flag.String("proto", "jsonrpc", "jsonrpc, mcp or lsp")
 	framing := flag.String("framing", "", "header or line; the protocol's own if not given")
+	addr := flag.String("http", "", "serve mcp over HTTP at this address and port, at /mcp")
 	level := flag.String("log", "", "level of the log on standard error, such as debug, which shows the traffic; off if not given")
 	flag.Parse()
-	if err := serve(*proto, *framing, *level); err != nil {
+	if err := serve(*proto, *framing, *level, *addr); err != nil {
 		fmt.Fprintln(os.Stderr, "benchserver:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(proto, framing, level string) error {
+func serve(proto, framing, level, addr string) error {
+	if addr != "" {
+		if proto != "mcp" {
+			return fmt.Errorf("-http with -proto %q: want mcp", proto)
+		}
+		return serveHTTP(addr, tools())
+	}
 	var fe framework.FrontEnd
 	switch proto {
 	case "jsonrpc":
