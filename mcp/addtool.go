@@ -113,7 +113,7 @@ func newOutput(t reflect.Type, given any) (output, error) {
 	if t.Kind() == reflect.Struct && t.NumField() == 0 {
 		return output{plain: true}, nil // nothing to tell
 	}
-	s, err := inferSchema(t)
+	s, _, err := inferSchema(t)
 	if err != nil {
 		return output{}, err
 	}
@@ -205,7 +205,7 @@ func (o output) checked(res *CallToolResult) (any, error) {
 			return nil, fmt.Errorf("mcp: structured content of type %T: %w", res.StructuredContent, err)
 		}
 	}
-	if err := o.schema.validate(text); err != nil {
+	if err := o.schema.validate(text, "structuredContent"); err != nil {
 		return nil, fmt.Errorf("mcp: structured content does not fit the output schema: %w", err)
 	}
 	return res, nil

@@ -20,7 +20,7 @@ type node struct {
 	items     *node          // nil: any
 	low, high int64          // for integers, where bounded
 	bounded   bool
-	enum      []string // the string must be one of these; nil: any
+	checks    *checks // nil: none
 }
 
 type property struct {
@@ -50,14 +50,16 @@ const (
 	manyProps     = 8  // from here on a map is faster than comparing
 )
 
-// compile returns nil for a schema outside the subset: types, properties, required, additionalProperties, items, enum of strings, bounds of
-// integers, and annotations.
+// compile returns nil for a schema outside the subset: types, properties, required, additionalProperties, items, what is in [checks], bounds of integers,
+// and annotations.
 func compile(s *jsonschema.Schema) *node {
 	rest := *s
+	rest.ID, rest.Anchor, rest.DynamicAnchor, rest.Defs, rest.Definitions, rest.ContentSchema, rest.Extra = "", "", "", nil, nil, nil, nil
 	rest.Schema, rest.Comment, rest.Title, rest.Description, rest.Format, rest.ContentEncoding, rest.ContentMediaType = "", "", "", "", "", "", ""
 	rest.Default, rest.Examples, rest.Deprecated, rest.ReadOnly, rest.WriteOnly, rest.PropertyOrder = nil, nil, false, false, false, nil
 	rest.Type, rest.Types, rest.Properties, rest.Required, rest.AdditionalProperties, rest.Items = "", nil, nil, nil, nil, nil
-	rest.Enum, rest.Minimum, rest.Maximum = nil, nil, nil
+	rest.Enum, rest.Const, rest.Minimum, rest.Maximum, rest.ExclusiveMinimum, rest.ExclusiveMaximum, rest.MultipleOf = nil, nil, nil, nil, nil, nil, nil
+	rest.MinLength, rest.MaxLength, rest.Pattern, rest.MinItems, rest.MaxItems = nil, nil, "", nil, nil
 	if !reflect.ValueOf(rest).IsZero() || len(s.Properties) > maxProperties {
 		return nil
 	}
@@ -71,7 +73,7 @@ func compile(s *jsonschema.Schema) *node {
 			n.types |= bit
 		}
 	}
-	if !n.compileBounds(s) || !n.compileEnum(s) || !n.compileProperties(s) {
+	if !n.compileBounds(s) || !n.compileProperties(s) {
 		return nil
 	}
 	if s.Items != nil {
@@ -82,43 +84,35 @@ func compile(s *jsonschema.Schema) *node {
 	return n
 }
 
+// compileBounds: those of integers, which most schemas of Go types have, are compared as integers; all the others are checks.
 func (n *node) compileBounds(s *jsonschema.Schema) bool {
-	if s.Minimum == nil && s.Maximum == nil {
-		return true
+	low, high, ok := integerBounds(s)
+	if ok && n.types&^(typeInteger|typeNull) == 0 && n.types != 0 {
+		n.bounded, n.low, n.high = s.Minimum != nil || s.Maximum != nil, low, high
+		plain := *s
+		plain.Minimum, plain.Maximum = nil, nil
+		s = &plain
 	}
-	if n.types&typeNumber != 0 || n.types == 0 {
-		return false
-	}
-	n.bounded, n.low, n.high = true, math.MinInt64, math.MaxInt64
+	n.checks, ok = compileChecks(s)
+	return ok
+}
+
+func integerBounds(s *jsonschema.Schema) (low, high int64, ok bool) {
 	const exact = 1 << 53
+	low, high = math.MinInt64, math.MaxInt64
 	if s.Minimum != nil {
 		if *s.Minimum != math.Trunc(*s.Minimum) || math.Abs(*s.Minimum) > exact {
-			return false
+			return 0, 0, false
 		}
-		n.low = int64(*s.Minimum)
+		low = int64(*s.Minimum)
 	}
 	if s.Maximum != nil {
 		if *s.Maximum != math.Trunc(*s.Maximum) || math.Abs(*s.Maximum) > exact {
-			return false
+			return 0, 0, false
 		}
-		n.high = int64(*s.Maximum)
+		high = int64(*s.Maximum)
 	}
-	return true
-}
-
-func (n *node) compileEnum(s *jsonschema.Schema) bool {
-	if s.Enum == nil {
-		return true
-	}
-	n.enum = []string{}
-	for _, e := range s.Enum {
-		text, ok := e.(string)
-		if !ok {
-			return false
-		}
-		n.enum = append(n.enum, text)
-	}
-	return n.types == typeString
+	return low, high, true
 }
 
 func (n *node) compileProperties(s *jsonschema.Schema) bool {
@@ -200,11 +194,11 @@ func (n *node) value(b []byte, i int) (end int, ok bool) {
 		return n.array(b, i)
 	case '"':
 		end = skipString(b, i)
-		return end, n.allows(typeString) && (n.enum == nil || n.inEnum(b[i+1:max(end-1, i+1)]))
+		return end, n.allows(typeString) && (n.checks == nil || n.checks.text(b[i+1:max(end-1, i+1)]))
 	case 't', 'f':
-		return skipValue(b, i), n.allows(typeBoolean)
+		return skipValue(b, i), n.allows(typeBoolean) && (n.checks == nil || !n.checks.enum)
 	case 'n':
-		return skipValue(b, i), n.allows(typeNull)
+		return skipValue(b, i), n.allows(typeNull) && (n.checks == nil || !n.checks.enum || n.checks.null)
 	default:
 		end = skipValue(b, i)
 		return end, n.number(b[i:end])
@@ -230,54 +224,46 @@ func (n *node) number(text []byte) bool {
 	if len(text) > plain {
 		return false
 	}
-	if !integer {
-		return n.allows(typeNumber)
-	}
-	if !n.allows(typeInteger) {
+	if !integer && !n.allows(typeNumber) || integer && !n.allows(typeInteger) {
 		return false
 	}
-	if !n.bounded {
+	if n.checks != nil && !n.checks.number(text) {
+		return false
+	}
+	if !n.bounded || !integer {
 		return true
 	}
 	v, err := strconv.ParseInt(string(text), 10, 64)
 	return err == nil && n.low <= v && v <= n.high
 }
 
-func (n *node) inEnum(raw []byte) bool {
-	if bytes.IndexByte(raw, '\\') >= 0 {
-		return false
-	}
-	for _, e := range n.enum {
-		if string(raw) == e {
-			return true
-		}
-	}
-	return false
-}
-
 func (n *node) array(b []byte, i int) (end int, ok bool) {
-	if !n.allows(typeArray) {
+	if !n.allows(typeArray) || n.checks != nil && n.checks.enum {
 		return i, false
 	}
-	if n.items == nil {
+	counts := n.checks != nil && n.checks.items
+	if n.items == nil && !counts {
 		return skipValue(b, i), true
 	}
 	if i = skipSpace(b, i+1); i < len(b) && b[i] == ']' {
-		return i + 1, true
+		return i + 1, !counts || n.checks.minItems <= 0
 	}
-	for {
-		if i, ok = n.items.value(b, i); !ok {
+	for length := 1; ; length++ {
+		if n.items == nil {
+			i = skipValue(b, i)
+		} else if i, ok = n.items.value(b, i); !ok {
 			return i, false
 		}
 		if i = skipSpace(b, i); i >= len(b) || b[i] != ',' {
-			return i + 1, i < len(b) && b[i] == ']'
+			fits := !counts || n.checks.minItems <= length && length <= n.checks.maxItems
+			return i + 1, i < len(b) && b[i] == ']' && fits
 		}
 		i = skipSpace(b, i+1)
 	}
 }
 
 func (n *node) object(b []byte, i int) (end int, ok bool) {
-	if !n.allows(typeObject) {
+	if !n.allows(typeObject) || n.checks != nil && n.checks.enum {
 		return i, false
 	}
 	var seen uint64

@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -17,6 +18,9 @@ type input struct {
 	schema *schema
 	flat   []flatField // nil: not a flat struct
 	need   uint64      // bits of flat that must be there
+
+	defaults json.RawMessage // what v is before it is decoded into; nil: zero
+	initial  reflect.Value   // that, for a flat struct
 }
 
 // flatField is a field that decodes without help: string, bool, integer or float.
@@ -24,6 +28,7 @@ type flatField struct {
 	name  string
 	index int
 	kind  reflect.Kind
+	check *node // for a field with more than its type to check
 }
 
 func newInput(t reflect.Type, given any) (in input, err error) {
@@ -32,7 +37,7 @@ func newInput(t reflect.Type, given any) (in input, err error) {
 	} else if t == reflect.TypeFor[any]() || t == reflect.TypeFor[json.RawMessage]() {
 		in.schema, err = givenSchema(emptyObjectSchema)
 	} else {
-		in.schema, err = inferSchema(t)
+		in.schema, in.defaults, err = inferSchema(t)
 	}
 	if err != nil {
 		return in, err
@@ -43,7 +48,28 @@ func newInput(t reflect.Type, given any) (in input, err error) {
 	if given == nil {
 		in.flat, in.need = flatten(t, in.schema)
 	}
+	if in.defaults != nil {
+		v := reflect.New(t)
+		if err := json.Unmarshal(in.defaults, v.Interface()); err != nil {
+			return in, fmt.Errorf("defaults: %w", err)
+		}
+		in.initial = v.Elem()
+	}
 	return in, nil
+}
+
+// reset makes v what it is before arguments are decoded into it.
+func (in *input) reset(v any) {
+	p := reflect.ValueOf(v).Elem()
+	switch {
+	case in.defaults == nil:
+		p.SetZero()
+	case in.flat != nil:
+		p.Set(in.initial)
+	default:
+		p.SetZero()
+		_ = json.Unmarshal(in.defaults, v) // it went well before; lists are new each time
+	}
 }
 
 // decode fills v, a pointer to an In, from arguments that are valid JSON; nil is {}.
@@ -51,14 +77,16 @@ func (in *input) decode(raw []byte, v any) error {
 	if len(raw) == 0 {
 		raw = emptyResult
 	}
+	if in.defaults != nil {
+		in.reset(v)
+	}
 	if in.flat != nil {
-		p := reflect.ValueOf(v).Elem()
-		if in.decodeFlat(raw, p) {
+		if in.decodeFlat(raw, reflect.ValueOf(v).Elem()) {
 			return nil
 		}
-		p.SetZero()
+		in.reset(v)
 	}
-	if err := in.schema.validate(raw); err != nil {
+	if err := in.schema.validate(raw, "arguments"); err != nil {
 		return err
 	}
 	err := jsonrpc2.DefaultCodec.Unmarshal(raw, v)
@@ -67,7 +95,7 @@ func (in *input) decode(raw []byte, v any) error {
 		var plain any
 		if json.Unmarshal(raw, &plain) == nil {
 			if again, e := json.Marshal(plain); e == nil {
-				reflect.ValueOf(v).Elem().SetZero()
+				in.reset(v)
 				err = jsonrpc2.DefaultCodec.Unmarshal(again, v)
 			}
 		}
@@ -79,7 +107,7 @@ func (in *input) decode(raw []byte, v any) error {
 	return nil
 }
 
-// flatten returns the fields of a struct that has only simple ones and a schema that asks for no more than their types; nil for any other.
+// flatten returns the fields of a struct that has only simple ones and a closed schema; nil for any other.
 func flatten(t reflect.Type, s *schema) (fields []flatField, need uint64) {
 	if t.Kind() != reflect.Struct || s.fast == nil || len(s.fast.props) > maxProperties || implementsDecoding(t) {
 		return nil, 0
@@ -102,13 +130,17 @@ func flatten(t reflect.Type, s *schema) (fields []flatField, need uint64) {
 		case reflect.String, reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
 			reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
 			p := s.fast.find([]byte(name))
-			if p < 0 || s.fast.props[p].node.enum != nil {
+			if p < 0 {
 				return nil, 0
+			}
+			var check *node
+			if constrained(f) {
+				check = s.fast.props[p].node
 			}
 			if s.fast.required>>p&1 != 0 {
 				need |= 1 << len(fields)
 			}
-			fields = append(fields, flatField{name, i, k})
+			fields = append(fields, flatField{name, i, k, check})
 		default:
 			return nil, 0
 		}
@@ -141,6 +173,11 @@ func (in *input) decodeFlat(raw []byte, v reflect.Value) bool {
 			return false
 		}
 		seen |= 1 << i
+		if c := in.flat[i].check; c != nil {
+			if _, ok := c.value(raw, start); !ok {
+				return false
+			}
+		}
 		if f := &in.flat[i]; f.kind == reflect.String && start < len(raw) && raw[start] == '"' {
 			var text string
 			text, o.i = readString(raw, start)

@@ -10,40 +10,46 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// MaxSchemaDepth bounds how deep a schema given by the program may be nested.
-const MaxSchemaDepth = 64
-
 // schema validates JSON. The compiled form says yes to nearly all that is valid, in well under a microsecond and without allocation; what it
 // does not say yes to, and schemas it cannot express, go to jsonschema-go, whose verdict counts.
 type schema struct {
 	text     json.RawMessage // as it is sent
 	source   *jsonschema.Schema
+	anatomy  *anatomy
 	fast     *node // nil: outside of what can be compiled
 	resolved *jsonschema.Resolved
 }
 
-var errNotObject = errors.New("the schema must have the type object")
+var (
+	errNotObject = errors.New("the schema must have the type object")
+	errExpensive = errors.New("it takes too many steps to hold the value against the schema")
+)
 
-// inferSchema makes the schema of a Go type.
-func inferSchema(t reflect.Type) (*schema, error) {
-	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+// inferSchema makes the schema of a Go type, with what the tags of its fields add. defaults are the values of fields that may be absent, as the JSON
+// of a value of the type; nil: there are none.
+func inferSchema(t reflect.Type) (s *schema, defaults json.RawMessage, err error) {
+	source, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {},
 		reflect.TypeFor[[]byte]():          {Types: []string{"null", "string"}, ContentEncoding: "base64"},
 	}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for len(s.Types) == 2 && s.Types[0] == "null" && s.Types[1] == "object" { // a pointer to a struct
-		s.Type, s.Types = "object", nil
+	for len(source.Types) == 2 && source.Types[0] == "null" && source.Types[1] == "object" { // a pointer to a struct
+		source.Type, source.Types = "object", nil
 	}
-	if s.Type == "object" && s.Properties == nil {
-		s.Properties = map[string]*jsonschema.Schema{} // some clients refuse a schema without
+	if source.Type == "object" && source.Properties == nil {
+		source.Properties = map[string]*jsonschema.Schema{} // some clients refuse a schema without
 	}
-	text, err := json.Marshal(s)
+	if defaults, err = applyTags(t, source); err != nil {
+		return nil, nil, err
+	}
+	text, err := json.Marshal(source)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return newSchema(s, text)
+	s, err = newSchema(source, text, &jsonschema.ResolveOptions{ValidateDefaults: true})
+	return s, defaults, err
 }
 
 // givenSchema makes a schema of what a program gave: raw JSON, a *jsonschema.Schema, or anything that encodes as a schema.
@@ -61,6 +67,12 @@ func givenSchema(v any) (*schema, error) {
 		}
 		text = b
 	}
+	if !isObject(bytes.TrimSpace(text)) {
+		return nil, errors.New("a schema must be an object")
+	}
+	if len(text) > MaxSchemaSize {
+		return nil, fmt.Errorf("the schema has %d bytes, more than %d", len(text), MaxSchemaSize)
+	}
 	if d := depth(text); d > MaxSchemaDepth {
 		return nil, fmt.Errorf("the schema is nested %d deep, more than %d", d, MaxSchemaDepth)
 	}
@@ -68,16 +80,20 @@ func givenSchema(v any) (*schema, error) {
 	if err := json.Unmarshal(text, s); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return newSchema(s, bytes.Clone(text))
+	return newSchema(s, bytes.Clone(bytes.TrimSpace(text)), nil)
 }
 
-func newSchema(s *jsonschema.Schema, text []byte) (*schema, error) {
+func newSchema(s *jsonschema.Schema, text []byte, o *jsonschema.ResolveOptions) (*schema, error) {
+	a, err := survey(s)
+	if err != nil {
+		return nil, err
+	}
 	// No Loader: a reference to elsewhere is an error and nothing is fetched.
-	resolved, err := s.Resolve(nil)
+	resolved, err := s.Resolve(o)
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
-	return &schema{text: text, source: s, fast: compile(s), resolved: resolved}, nil
+	return &schema{text: text, source: s, anatomy: a, fast: compile(s), resolved: resolved}, nil
 }
 
 // depth returns how deep JSON text is nested, without recursion.
@@ -99,24 +115,27 @@ func depth(text []byte) int {
 
 // validate checks a value, valid JSON of bounded depth. The error names path and reason in words that hold nothing of the value but names of
 // members, quoted.
-func (s *schema) validate(raw []byte) error {
+func (s *schema) validate(raw []byte, what string) error {
 	if s.fast.accepts(raw) {
 		return nil
 	}
-	return s.judge(raw)
+	return s.judge(raw, what)
 }
 
 // judge is validate without the compiled form.
-func (s *schema) judge(raw []byte) error {
+func (s *schema) judge(raw []byte, what string) error {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return errors.New("a number is out of range") // all else was checked before
 	}
+	if !s.anatomy.affordable(s.source, v, len(raw)) {
+		return errExpensive
+	}
 	if s.resolved.Validate(v) == nil {
 		return nil
 	}
-	if reason := explain(s.source, v, ""); reason != "" {
+	if reason := s.anatomy.explain(s.source, v, what); reason != "" {
 		return errors.New(reason)
 	}
-	return errors.New("the value does not match the schema")
+	return errors.New(what + ": the value does not match the schema")
 }

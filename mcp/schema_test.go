@@ -1,0 +1,161 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestSchemaBounds(t *testing.T) {
+	object := func(rest string) string { return `{"type":"object",` + rest + `}` }
+	wide := `"properties":{` + strings.TrimSuffix(strings.Repeat(`"p":{},`, 1), ",")
+	for i := range MaxSubschemas {
+		wide += fmt.Sprintf(`,"p%d":{}`, i)
+	}
+	for _, c := range []struct{ name, text, why string }{
+		{"reference to the network", object(`"properties":{"a":{"$ref":"https://127.0.0.1:1/s.json"}}`), "nothing is fetched"},
+		{"reference to a file", object(`"properties":{"a":{"$ref":"file:///etc/passwd"}}`), "nothing is fetched"},
+		{"reference beside", object(`"properties":{"a":{"$ref":"other.json#/a"}}`), "nothing is fetched"},
+		{"reference to nowhere", object(`"properties":{"a":{"$ref":"#/$defs/b"}}`), "nothing is fetched"},
+		{"reference to an unknown keyword", object(`"x":{"y":{}},"properties":{"a":{"$ref":"#/x/y"}}`), "nothing is fetched"},
+		{"local reference", object(`"properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string"}}`), ""},
+		{"reference with escapes", object(`"properties":{"a":{"$ref":"#/$defs/b~1c%20~0d"}},"$defs":{"b/c ~d":{"type":"string"}}`), ""},
+		{"anchor", object(`"properties":{"a":{"$ref":"#here"}},"$defs":{"b":{"$anchor":"here","type":"string"}}`), ""},
+		{"reference to an id inside", object(`"$id":"https://example.com/root","properties":{"a":{"$ref":"b"}},"$defs":{"b":{"$id":"b","type":"string"}}`), ""},
+		{"recursive", object(`"properties":{"next":{"$ref":"#"}}`), ""},
+		{"circular", object(`"$ref":"#"`), "leads back to itself"},
+		{"circular over two", object(`"$defs":{"a":{"allOf":[{"$ref":"#/$defs/b"}]},"b":{"anyOf":[{"$ref":"#/$defs/a"}]}}`), "leads back to itself"},
+		{"circular in a definition", object(`"properties":{"x":{"not":{"$ref":"#/properties/x"}}}`), "leads back to itself"},
+		{"dialect 2020-12", object(`"$schema":"https://json-schema.org/draft/2020-12/schema"`), ""},
+		{"dialect draft-07", object(`"$schema":"http://json-schema.org/draft-07/schema#"`), ""},
+		{"other dialect", object(`"$schema":"http://json-schema.org/draft-04/schema#"`), "dialect not supported"},
+		{"too many", object(wide + "}"), "more than 2000 subschemas"},
+		{"too long", object(`"description":"` + strings.Repeat("x", MaxSchemaSize) + `"`), "more than 262144"},
+		{"ECMAScript's lookahead", object(`"properties":{"a":{"pattern":"(?=a)b"}}`), "pattern"},
+		{"huge pattern", object(`"properties":{"a":{"pattern":"(abcdefghijklmnop){1000}"}}`), "too large"},
+		{"pattern of names", object(`"patternProperties":{"(":{}}`), "pattern"},
+		{"null", `null`, "schema"},
+		{"wrong type of a keyword", object(`"required":"a"`), "schema"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := givenSchema(json.RawMessage(c.text))
+			switch {
+			case c.why == "" && err != nil:
+				t.Error(err)
+			case c.why != "" && (err == nil || !strings.Contains(err.Error(), c.why)):
+				t.Errorf("got %v, want %q", err, c.why)
+			case err == nil && string(s.text) != c.text:
+				t.Errorf("text is %s", s.text)
+			case err != nil && len(err.Error()) > 1000:
+				t.Errorf("error of %d bytes", len(err.Error()))
+			}
+		})
+	}
+}
+
+// A schema can ask for work that grows exponentially with the depth of the value.
+func TestSchemaCost(t *testing.T) {
+	bomb := `{"type":"object","allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}]}`
+	s, err := givenSchema(json.RawMessage(bomb))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nested := func(n int) []byte { return []byte(strings.Repeat(`{"a":`, n) + `{}` + strings.Repeat(`}`, n)) }
+	if err := s.judge(nested(8), "x"); err != nil {
+		t.Errorf("shallow: %v", err)
+	}
+	begun := time.Now()
+	if err := s.judge(nested(200), "x"); err != errExpensive {
+		t.Errorf("deep: %v", err)
+	}
+	if took := time.Since(begun); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+	// Many alternatives that all fail are explained in bounded time as well.
+	fan := `{"oneOf":[{"type":"object","properties":{"a":{"$ref":"#"}},"required":["b"]},{"type":"object","properties":{"a":{"$ref":"#"}},"required":["c"]}]}`
+	if s, err = givenSchema(json.RawMessage(fan)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.judge(nested(14), "x"); err == nil || len(err.Error()) > 4000 {
+		t.Errorf("got %v", err)
+	}
+	list := []byte("[" + strings.Repeat("1e0,", 500_000) + "1]")
+	if s, err = givenSchema(json.RawMessage(`{"items":{"type":"integer","not":{"const":5}}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.judge(list, "x"); err != nil {
+		t.Errorf("a long list is not expensive: %v", err)
+	}
+}
+
+func TestComplaints(t *testing.T) {
+	for _, c := range []struct{ name, schema, value, want string }{
+		{"reference", `{"properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, `{"a":1}`, "/a: want string, got integer"},
+		{"const", `{"properties":{"a":{"const":{"x":1}}}}`, `{"a":2}`, `/a: want {"x":1}`},
+		{"all", `{"allOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, `v: missing the required member "a"; v: missing the required member "b"`},
+		{"any", `{"anyOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, `v: fits none of the 2 alternatives (v: missing the required member "a", or v: missing the required member "b")`},
+		{"any, one near", `{"properties":{"a":{"anyOf":[{"type":"null"},{"type":"string","maxLength":1}]}}}`, `{"a":"xx"}`, `/a: want at most 1 characters, got 2`},
+		{"one, two fit", `{"oneOf":[{"type":"object"},{"minProperties":0}]}`, `{}`, `v: fits 2 of the alternatives, and must fit one`},
+		{"not", `{"properties":{"a":{"not":{"type":"string"}}}}`, `{"a":"x"}`, `/a: is what the schema excludes`},
+		{"false", `{"properties":{"a":false}}`, `{"a":"x"}`, `/a: is not allowed`},
+		{"if then", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{"a":1}`, `v: missing the required member "b"`},
+		{"if else", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"required":["c"]}}`, `{}`, `v: missing the required member "c"`},
+		{"dependent", `{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `v: missing the required member "b", which goes with "a"`},
+		{"dependent schema", `{"dependentSchemas":{"a":{"properties":{"c":{"type":"null"}}}}}`, `{"a":1,"c":2}`, `/c: want null, got integer`},
+		{"names", `{"propertyNames":{"pattern":"^a"}}`, `{"b":1}`, `v: member "b" has a name that is not allowed`},
+		{"pattern of names", `{"patternProperties":{"^a":{"type":"string"}},"additionalProperties":false}`, `{"ab":1,"c":2}`, `/ab: want string, got integer; v: unknown member "c"`},
+		{"prefix", `{"prefixItems":[{"type":"string"}],"items":{"type":"integer"}}`, `[1,"x"]`, `/0: want string, got integer; /1: want integer, got string`},
+		{"contains", `{"contains":{"type":"string"},"minContains":2}`, `["a",1]`, `v: want at least 2 of the items that the schema asks for, got 1`},
+		{"unique", `{"uniqueItems":true}`, `[{"a":1,"b":2},{"b":2,"a":1}]`, `v: want items that are all different`},
+		{"unevaluated", `{"properties":{"a":{}},"unevaluatedProperties":false}`, `{"b":1}`, `v: the value does not match the schema`},
+		{"no more than ten", `{"items":{"type":"string"}}`, `[1,2,3,4,5,6,7,8,9,10,11,12]`, `/0: want string, got integer; /1: want string, got integer; /2: want string, got integer; /3: want string, got integer; /4: want string, got integer; /5: want string, got integer; /6: want string, got integer; /7: want string, got integer; /8: want string, got integer; /9: want string, got integer`},
+		{"no secret", `{"additionalProperties":{"enum":["a"],"type":"string"}}`, `{"password":"hunter2"}`, `/password: want one of "a"`},
+		{"draft-07 tuple", `{"$schema":"http://json-schema.org/draft-07/schema#","items":[{"type":"string"}],"additionalItems":{"type":"null"}}`, `[1,2]`, `/0: want string, got integer; /1: want null, got integer`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := givenSchema(json.RawMessage(c.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.validate([]byte(c.value), "v"); err == nil || err.Error() != c.want {
+				t.Errorf("got  %v\nwant %s", err, c.want)
+			}
+		})
+	}
+}
+
+func TestHeaderAnnotations(t *testing.T) {
+	for _, c := range []struct{ name, schema, want string }{
+		{"none", `{"type":"object"}`, ""},
+		{"some", `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"Region"},"o":{"type":"object","properties":{"b":{"type":"integer","x-mcp-header":"Shard"}}}}}`, "Region Shard"},
+		{"a property of that name", `{"type":"object","properties":{"x-mcp-header":{"type":"string"}}}`, ""},
+		{"on the root", `{"type":"object","x-mcp-header":"A"}`, "error"},
+		{"no token", `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}`, "error"},
+		{"empty", `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":""}}}`, "error"},
+		{"no string", `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":1}}}`, "error"},
+		{"twice", `{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}`, "error"},
+		{"number", `{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}`, "error"},
+		{"types", `{"type":"object","properties":{"a":{"type":["string","null"],"x-mcp-header":"A"}}}`, "error"},
+		{"no type", `{"type":"object","properties":{"a":{"x-mcp-header":"A"}}}`, "error"},
+		{"in items", `{"type":"object","properties":{"a":{"type":"array","items":{"type":"object","properties":{"b":{"type":"string","x-mcp-header":"A"}}}}}}`, "error"},
+		{"in an alternative", `{"type":"object","anyOf":[{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}]}`, "error"},
+		{"in a definition", `{"type":"object","$defs":{"d":{"properties":{"b":{"type":"string","x-mcp-header":"A"}}}}}`, "error"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, err := givenSchema(json.RawMessage(c.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			names, err := s.checkHeaders()
+			got := strings.Join(names, " ")
+			if err != nil {
+				got = "error"
+			}
+			if got != c.want {
+				t.Errorf("got %q %v, want %q", got, err, c.want)
+			}
+		})
+	}
+}
