@@ -109,6 +109,12 @@ func (c *Conn) end() {
 	if how < endCancel {
 		c.linger(how)
 	}
+	c.mu.Lock()
+	how = c.how
+	c.mu.Unlock()
+	if how == endNow { // before handlers learn of it: whether a quick one's answer gets through must not depend on chance
+		c.w.seal(c.closed())
+	}
 	c.endBase(cancel.ErrClosing)
 	c.mu.Lock()
 	how = c.how

@@ -139,6 +139,22 @@ func TestClose(t *testing.T) {
 	})
 }
 
+// What a handler answers to the end of its context is lost with Close, however quick it is.
+func TestCloseLosesWhatRuns(t *testing.T) {
+	for range 300 {
+		w := newWire(t, testMux(nil), nil)
+		w.send(request("1", "stubborn", ""), request("2", "ping", ""))
+		w.want(result("2", `"pong"`))
+		_ = w.conn.Close()
+		if got, err := w.peer.Read(); err != io.EOF {
+			t.Fatalf("read %s, %v", got, err)
+		}
+		if err := <-w.err; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestShutdown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		m := testMux(nil)

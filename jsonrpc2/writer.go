@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,18 +32,20 @@ type writer struct {
 	since   time.Time     // when it began
 	room    chan struct{} // closed when full ends; nil: nobody waits
 	quiet   chan struct{} // closed when busy ends; nil: nobody waits
+	sealed  error         // why nothing more is appended; what waits is written
 	err     error         // why nothing more is written
 }
 
 const (
+	frameRoom = 64       // more than any framing adds to a message
 	flushSize = 64 << 10 // at so many bytes a burst is written, whatever the lot
-	spareSize = 1 << 20  // a larger buffer is left to the garbage collector
+	spareSize = 4 << 20  // a larger buffer is left to the garbage collector
 )
 
 // append adds one message, given as parts, after waiting for room. It returns ctx's error if that ends first.
 func (w *writer) append(ctx context.Context, parts ...[]byte) error {
 	w.mu.Lock()
-	for w.err == nil && w.full.Load() {
+	for w.err == nil && w.sealed == nil && w.full.Load() {
 		if w.room == nil {
 			w.room = make(chan struct{})
 		}
@@ -69,12 +72,18 @@ func (w *writer) appendNow(parts ...[]byte) error {
 
 // put adds one message. The lock is held.
 func (w *writer) put(parts [][]byte) error {
-	if w.err != nil {
+	switch {
+	case w.err != nil:
 		return w.err
+	case w.sealed != nil:
+		return w.sealed
 	}
 	n := 0
 	for _, p := range parts {
 		n += len(p)
+	}
+	if need := len(w.buf) + n + frameRoom; need > cap(w.buf) && n > flushSize {
+		w.buf = slices.Grow(w.buf, need-len(w.buf)) // at once, not by doubling while it is copied
 	}
 	if w.stream != nil {
 		w.buf = w.stream.appendOpen(w.buf, n)
@@ -163,7 +172,15 @@ func (w *writer) write(b []byte, ends []int) error {
 	return w.t.Write(frames...)
 }
 
-// stop makes all further appends fail with err, and wakes who waits.
+// seal makes all further appends fail with err, and wakes who waits. What has been appended is still written.
+func (w *writer) seal(err error) {
+	w.mu.Lock()
+	w.sealed = err
+	w.makeRoom()
+	w.mu.Unlock()
+}
+
+// stop makes all further appends fail with err, drops what waits, and wakes who waits.
 func (w *writer) stop(err error) {
 	w.mu.Lock()
 	if w.err == nil {
