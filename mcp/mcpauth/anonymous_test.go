@@ -1,12 +1,14 @@
 package mcpauth
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestAnonymous(t *testing.T) {
@@ -87,6 +89,40 @@ func TestAnonymousBroken(t *testing.T) {
 	req := httptest.NewRequest("POST", "/mcp", io.MultiReader(strings.NewReader(`{"method":"initialize"}`), broken{}))
 	if w := serve(r.Protect(whoami), req); w.Code != 401 {
 		t.Errorf("status %d", w.Code)
+	}
+}
+
+// A closure that needs a scope after all sends a stranger to get a token.
+func TestAnonymousDemand(t *testing.T) {
+	r := newResource(t, func(o *Options) { o.Anonymous = []string{"initialize"} })
+	h := r.Protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := Require(r.Context(), "notes:read"); !errors.Is(err, ErrNoPrincipal) {
+			t.Errorf("got %v", err)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, "{}")
+	}))
+	w := serve(h, httptest.NewRequest("POST", "/mcp", strings.NewReader(`{"method":"initialize"}`)))
+	if got := w.Header().Get("WWW-Authenticate"); w.Code != 401 || got != `Bearer scope="notes:read", `+testMetadata {
+		t.Errorf("%d %s", w.Code, got)
+	}
+}
+
+// dated is a ResponseWriter that knows its deadlines.
+type dated struct {
+	*httptest.ResponseRecorder
+	deadlines []time.Time
+}
+
+func (d *dated) SetReadDeadline(t time.Time) error { d.deadlines = append(d.deadlines, t); return nil }
+
+func TestAnonymousDeadline(t *testing.T) {
+	r := newResource(t, func(o *Options) { o.Anonymous = []string{"initialize"} })
+	w := &dated{ResponseRecorder: httptest.NewRecorder()}
+	start := time.Now()
+	r.Protect(whoami).ServeHTTP(w, httptest.NewRequest("POST", "/mcp", strings.NewReader(`{"method":"initialize"}`)))
+	if len(w.deadlines) != 2 || w.deadlines[0].Before(start.Add(anonymousTime)) || !w.deadlines[1].IsZero() {
+		t.Errorf("deadlines %v", w.deadlines)
 	}
 }
 

@@ -19,8 +19,8 @@ var (
 	// ErrUnavailable is what a Verifier returns, wrapped or not, when it cannot tell: the authorization server does not answer. The client is
 	// answered 503 and keeps its token; a 401 would send every user to the login page.
 	ErrUnavailable = errors.New("mcpauth: tokens cannot be verified now")
-	// ErrNoPrincipal is returned by [Require] for a context without a principal.
-	ErrNoPrincipal = errors.New("mcpauth: no principal")
+	// ErrNoPrincipal is returned by [Require] for a context without a principal. As a closure's error it becomes a JSON-RPC error with code -32600.
+	ErrNoPrincipal error = noPrincipal{}
 )
 
 // Codes of the errors in challenges and bodies.
@@ -94,6 +94,17 @@ func (e *ScopeError) Unwrap() error {
 		Scope string `json:"scope"`
 	}{codeInsufficientScope, strings.Join(e.Required, " ")})
 }
+
+// noPrincipal is the type of ErrNoPrincipal: not itself a *jsonrpc2.Error, which errors.Is would find in every other of its code.
+type noPrincipal struct{}
+
+func (noPrincipal) Error() string { return "mcpauth: no principal" }
+func (noPrincipal) Unwrap() error {
+	return &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: descNeeded}
+}
+
+// descNeeded is what a client without a token is told.
+const descNeeded = "An access token is needed"
 
 // HTTPStatus is the status an HTTP answer to the request should have if none was sent: 403.
 func (e *ScopeError) HTTPStatus() int { return http.StatusForbidden }

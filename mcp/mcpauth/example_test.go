@@ -112,6 +112,42 @@ func ExampleWithPrincipal() {
 	// mcpauth: no principal
 }
 
+// sessions is a Verifier of one's own: tokens are looked up where the rest of a service keeps its logins.
+type sessions map[string]string
+
+func (s sessions) Verify(_ context.Context, token string, _ *http.Request) (*mcpauth.Principal, error) {
+	user, ok := s[token]
+	if !ok {
+		return nil, mcpauth.ErrInvalidToken
+	}
+	return &mcpauth.Principal{Issuer: "https://login.example.com", Subject: user, Audience: []string{"https://mcp.example.com/mcp"}}, nil
+}
+
+func ExampleVerifier() {
+	resource, err := mcpauth.New(mcpauth.Options{
+		Resource: "https://mcp.example.com/mcp",
+		Issuers:  []string{"https://login.example.com"},
+		Verifier: sessions{"s3ss10n": "grace"},
+	})
+	if err != nil {
+		panic(err)
+	}
+	handler := resource.Protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, _ := mcpauth.PrincipalFrom(r.Context())
+		fmt.Fprint(w, p.Subject)
+	}))
+	for _, token := range []string{"s3ss10n", "guess"} {
+		r := httptest.NewRequest("GET", "/mcp", nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r)
+		fmt.Println(w.Code, w.Body)
+	}
+	// Output:
+	// 200 grace
+	// 401 {"error":"invalid_token","error_description":"The access token is not valid"}
+}
+
 // A challenge list is not split at commas.
 func ExampleParseChallenges() {
 	challenges, err := mcpauth.ParseChallenges([]string{

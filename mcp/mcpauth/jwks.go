@@ -71,7 +71,10 @@ type keyCache struct {
 
 // current returns the keys, asking for them when they are not fresh.
 func (c *keyCache) current(ctx context.Context) (*keySet, error) {
-	return c.load(ctx, func(now time.Time) bool { return c.set != nil && now.Before(c.expires) })
+	return c.load(ctx, func(now time.Time) bool {
+		// While somebody asks, the old ones do for the others: an authorization server that hangs holds up one request, not all.
+		return c.set != nil && (now.Before(c.expires) || c.flight != nil && now.Before(c.expires.Add(staleFor)))
+	})
 }
 
 // newer returns keys that are not old, for a token that none of old verifies, or old if it is too early to ask again. An error says that newer

@@ -157,6 +157,28 @@ func TestKeysOutliveTheirRequest(t *testing.T) {
 	})
 }
 
+// An authority that hangs when keys are due holds up the one that asks it.
+func TestKeysWhileOneAsks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		as := newAuthority(testIssuer, public(p256Key(), "k"))
+		v := keyed(as)
+		if err := check(v, p256Key(), "k"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(minFresh)
+		as.set(func() { as.hold = make(chan struct{}) })
+		start, first := time.Now(), make(chan error, 1)
+		go func() { first <- check(v, p256Key(), "k") }()
+		synctest.Wait()
+		if err := check(v, p256Key(), "k"); err != nil || time.Since(start) != 0 {
+			t.Errorf("another: %v after %v", err, time.Since(start))
+		}
+		if err := <-first; err != nil || time.Since(start) != fetchTime {
+			t.Errorf("the one: %v after %v", err, time.Since(start))
+		}
+	})
+}
+
 func TestKeysGoStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		as := newAuthority(testIssuer, public(p256Key(), "k"))

@@ -28,16 +28,15 @@ func (r *Resource) Protect(next http.Handler) http.Handler {
 			return
 		}
 		p, e := r.authorize(w, req)
-		if e != nil && e.Code == "" && len(r.anonymous) > 0 && r.admitsAnonymous(req) {
-			next.ServeHTTP(w, withoutCredentials(req.Context(), req))
-			return
-		}
-		if e != nil {
+		if e != nil && (e.Code != "" || len(r.anonymous) == 0 || !r.admitsAnonymous(w, req)) {
 			r.refuse(w, req, e)
 			return
 		}
 		out := &answer{ResponseWriter: w, request: req, resource: r}
-		ctx := WithPrincipal(withDemand(req.Context(), &out.demand), p)
+		ctx := withDemand(req.Context(), &out.demand)
+		if p != nil {
+			ctx = WithPrincipal(ctx, p)
+		}
 		next.ServeHTTP(out, withoutCredentials(ctx, req))
 		out.finish()
 	})
@@ -54,7 +53,7 @@ func (r *Resource) authorize(w http.ResponseWriter, req *http.Request) (*Princip
 		return nil, &Error{Status: http.StatusBadRequest, Code: codeInvalidRequest, Description: describe(err), scheme: scheme, cause: err}
 	}
 	if token == "" || scheme == dpop && r.dpop == nil {
-		return nil, &Error{Status: http.StatusUnauthorized, Description: "An access token is needed"}
+		return nil, &Error{Status: http.StatusUnauthorized, Description: descNeeded}
 	}
 	p, err := r.o.Verifier.Verify(req.Context(), token, req)
 	if err == nil && p == nil {

@@ -37,22 +37,23 @@ func union(a, b []string) []string {
 //	}
 //
 // Behind [Resource.Protect] the demand also makes the HTTP answer a 403 whose challenge names all of scopes, so that the client can ask its user for
-// them and come again (step-up, MCP 2026-07-28 authorization, runtime insufficient scope errors). This is not possible once a stream has begun,
-// nor for one member of a batch: there the JSON-RPC error has to do. To ask without consequences use [Principal.Has].
+// them and come again (step-up, MCP 2026-07-28 authorization, runtime insufficient scope errors). For a request that was let in without a token
+// ([Options.Anonymous]) it is a 401. This is not possible once a stream has begun, nor for one member of a batch: there the JSON-RPC error has to do.
+// To ask without consequences use [Principal.Has].
 //
 // On transports without HTTP give the context a principal with [WithPrincipal]. Require may be called from any goroutine, and after the request.
 func Require(ctx context.Context, scopes ...string) error {
 	p, ok := PrincipalFrom(ctx)
-	if !ok {
-		return ErrNoPrincipal
-	}
 	missing := p.missing(scopes)
-	if len(missing) == 0 {
+	if ok && len(missing) == 0 {
 		return nil
 	}
 	err := &ScopeError{Required: slices.Clone(scopes), Missing: missing}
 	if d, ok := ctx.Value(demandKey{}).(*demand); ok {
 		d.set(p, err)
+	}
+	if !ok {
+		return ErrNoPrincipal
 	}
 	return err
 }
@@ -62,7 +63,7 @@ type demandKey struct{}
 // demand is what closures found missing while a request ran.
 type demand struct {
 	mu  sync.Mutex
-	who *Principal
+	who *Principal  // nil: nobody
 	err *ScopeError // nil: nothing
 }
 
@@ -150,7 +151,10 @@ func (a *answer) send(begin []byte) {
 		a.status = http.StatusOK
 	}
 	if p, err := a.demand.get(); err != nil && a.status < 300 && a.isObject(begin) {
-		e := a.resource.insufficient(p, schemeOf(a.request), err)
+		e := &Error{Status: http.StatusUnauthorized, Description: descNeeded, Scopes: err.Required, cause: ErrNoPrincipal}
+		if p != nil {
+			e = a.resource.insufficient(p, schemeOf(a.request), err)
+		}
 		a.resource.challenge(a.Header(), e)
 		a.status = e.Status
 		if report := a.resource.o.Report; report != nil {

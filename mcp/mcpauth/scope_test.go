@@ -142,6 +142,9 @@ func TestScopeError(t *testing.T) {
 	if err := Require(context.Background(), "a"); !errors.Is(err, ErrNoPrincipal) {
 		t.Errorf("without a principal: %v", err)
 	}
+	if wire, ok := errors.AsType[*jsonrpc2.Error](ErrNoPrincipal); !ok || wire.Code != jsonrpc2.CodeInvalidRequest || errors.Is(err, ErrNoPrincipal) {
+		t.Errorf("on the wire: %v", wire)
+	}
 	if err := Require(WithPrincipal(context.Background(), nil), "a"); !errors.Is(err, ErrNoPrincipal) {
 		t.Errorf("with a nil one: %v", err)
 	}
