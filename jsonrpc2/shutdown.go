@@ -67,6 +67,9 @@ func (c *Conn) finish(cause error, how ending) {
 		close(c.closing)
 		c.room.Broadcast()
 	}
+	if !first && cause != nil && c.cause == nil && c.how < endNow {
+		c.cause = cause // the input had ended, and now the answers cannot be written
+	}
 	if first || how > c.how {
 		c.how = how
 	}

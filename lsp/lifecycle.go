@@ -106,15 +106,15 @@ func (s *session) settled(next jsonrpc2.Handler) jsonrpc2.Handler {
 	})
 }
 
-// exitGrace is how long an exit waits for the answer of a shutdown right before it, if that cannot be given at once.
+// exitGrace is how long an exit waits for the answer of an initialize or shutdown right before it, if that cannot be given at once.
 const exitGrace = time.Second
 
-// exit ends the session. A shutdown that has been received and not been answered yet is answered first: some clients send both in one write. Its
-// handler stands before that of exit in the ordered lane, so the connection is closed there; the timer is for a lane that is held up.
+// exit ends the session. An initialize or shutdown that has been received and not been answered yet is answered first: some clients send both in one
+// write. Its handler stands before that of exit in the ordered lane, so the connection is closed there; the timer is for a lane that is held up.
 func (s *session) exit(from phase) {
 	s.life.phase.Store(int32(exited))
 	s.stopWork()
-	if from != shutDown {
+	if from == created {
 		s.close()
 		return
 	}
