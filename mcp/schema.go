@@ -83,6 +83,15 @@ func givenSchema(v any) (*schema, error) {
 	return newSchema(s, bytes.Clone(bytes.TrimSpace(text)), nil)
 }
 
+// objectSchema is givenSchema for what must be the schema of objects.
+func objectSchema(given any) (*schema, error) {
+	s, err := givenSchema(given)
+	if err == nil && s.source.Type != "object" {
+		err = errNotObject
+	}
+	return s, err
+}
+
 func newSchema(s *jsonschema.Schema, text []byte, o *jsonschema.ResolveOptions) (*schema, error) {
 	a, err := survey(s)
 	if err != nil {

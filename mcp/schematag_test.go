@@ -19,7 +19,11 @@ type taggedFlat struct {
 
 type inner struct {
 	Unit string `json:"unit" enum:"C,F" default:"C" title:"Unit"`
-	City string `json:"city" format:"city" x-mcp-header:"City"`
+	City string `json:"city" format:"city"`
+}
+
+type regional struct {
+	Region string `json:"region" x-mcp-header:"Region"`
 }
 
 type taggedDeep struct {
@@ -83,7 +87,8 @@ func TestTagsShown(t *testing.T) {
 		want string
 	}{
 		{reflect.TypeFor[taggedFlat](), `{"type":"object","properties":{"text":{"type":"string","minLength":1,"maxLength":5,"pattern":"^[^x]*$"},"count":{"type":"integer","default":7,"minimum":0,"maximum":100},"small":{"type":"integer","enum":[1,2,3],"minimum":-128,"maximum":127},"ratio":{"type":"number","multipleOf":0.5,"exclusiveMinimum":0},"on":{"type":"boolean","default":true}},"additionalProperties":false}`},
-		{reflect.TypeFor[inner](), `{"type":"object","properties":{"unit":{"type":"string","title":"Unit","default":"C","enum":["C","F"]},"city":{"type":"string","format":"city","x-mcp-header":"City"}},"required":["city"],"additionalProperties":false}`},
+		{reflect.TypeFor[inner](), `{"type":"object","properties":{"unit":{"type":"string","title":"Unit","default":"C","enum":["C","F"]},"city":{"type":"string","format":"city"}},"required":["city"],"additionalProperties":false}`},
+		{reflect.TypeFor[regional](), `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}},"required":["region"],"additionalProperties":false}`},
 	} {
 		s, _, err := inferSchema(c.t)
 		if err != nil {

@@ -204,7 +204,7 @@ func TestAddToolOutput(t *testing.T) {
 		{"fails", toolError("disk full")},
 		{"refuses", `"error":{"code":-7,"message":"refused"}`},
 		{"panics", internal},
-		{"schema", `"result":{"content":[],"structuredContent":{"x":5},"isError":false}`},
+		{"schema", both(`{"x":5}`)},
 		{"schema-broken", internal},
 		{"schema-forgotten", internal},
 		{"schema-error", toolError("no")},
@@ -257,7 +257,7 @@ func TestSchemasShown(t *testing.T) {
 
 func TestToolNames(t *testing.T) {
 	for _, c := range []struct{ name, why string }{
-		{"", "must not be empty"}, {"New Tool", `has ' '`}, {"a/b", `has '/'`}, {"café", `has 'é'`}, {"a\nb", `has '\n'`}, {"a\xffb", "has"},
+		{"", "must not be empty"}, {"New Tool", `has ' '`}, {"a\\b", `has '\\'`}, {"a/b", ""}, {"café", `has 'é'`}, {"a\nb", `has '\n'`}, {"a\xffb", "has"},
 		{strings.Repeat("a", 129), "129 bytes long, more than 128"},
 		{strings.Repeat("a", 128), ""}, {"a.b", ""}, {"A-b_9", ""},
 		{"taken", "second tool"},
@@ -281,6 +281,7 @@ func TestToolNames(t *testing.T) {
 
 func TestBadTools(t *testing.T) {
 	none := func(context.Context, struct{}) (string, error) { return "", nil }
+	raw := func(context.Context, Arguments) (any, error) { return nil, nil }
 	deep := strings.Repeat(`{"items":`, 70) + `{}` + strings.Repeat(`}`, 70)
 	for _, c := range []struct {
 		name string
@@ -299,7 +300,21 @@ func TestBadTools(t *testing.T) {
 			AddTool(b, Tool{Name: "x"}, func(context.Context, struct{}) (struct{ C chan int }, error) { return struct{ C chan int }{}, nil })
 		}, "output of tool"},
 		{"schema is no object schema", func(b *Toolbox) { AddTool(b, Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"string"}`)}, none) }, "must have the type object"},
-		{"output schema is no object schema", func(b *Toolbox) { AddTool(b, Tool{Name: "x", OutputSchema: json.RawMessage(`{"type":"array"}`)}, none) }, "must have the type object"},
+		{"output schema is no schema", func(b *Toolbox) { AddTool(b, Tool{Name: "x", OutputSchema: json.RawMessage(`true`)}, none) }, "must be an object"},
+		{"raw schema is no object schema", func(b *Toolbox) { b.Add(Tool{Name: "x", InputSchema: json.RawMessage(`{}`)}, raw) }, "must have the type object"},
+		{"raw output schema", func(b *Toolbox) { b.Add(Tool{Name: "x", OutputSchema: json.RawMessage(`{"type":5}`)}, raw) }, "output of tool"},
+		{"header on a number", func(b *Toolbox) {
+			b.Add(Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"type":"number","x-mcp-header":"A"}}}`)}, raw)
+		}, "x-mcp-header"},
+		{"icon", func(b *Toolbox) { b.Add(Tool{Name: "x", Icons: []Icon{{Src: "javascript:alert(1)"}}}, raw) }, "icon 0"},
+		{"timeout", func(b *Toolbox) { b.Add(Tool{Name: "x", Timeout: -1}, raw) }, "must not be negative"},
+		{"tag", func(b *Toolbox) {
+			AddTool(b, Tool{Name: "x"}, func(context.Context, struct {
+				A int `pattern:"a"`
+			}) (string, error) {
+				return "", nil
+			})
+		}, "the tag pattern is for text"},
 		{"schema is no JSON", func(b *Toolbox) { AddTool(b, Tool{Name: "x", InputSchema: json.RawMessage(`{`)}, none) }, "schema"},
 		{"schema from the network", func(b *Toolbox) {
 			AddTool(b, Tool{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"https://127.0.0.1:1/schema"}}}`)}, none)
