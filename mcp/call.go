@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
@@ -26,6 +27,8 @@ type call struct {
 	rev   revision // since then
 	level uint8    // of the log messages the request wants, and 1; 0: none, or what the session says
 	x     *extra
+
+	asks atomic.Pointer[flow] // what is known of a call that asks; nil: it has not yet
 }
 
 // extra is what most calls of a legacy connection have no use for.
@@ -41,6 +44,11 @@ type extra struct {
 	stale   bool // and must not be kept
 	logs    *logQuota
 	steps   *pace
+	able    bool  // the client has capabilities, and so may be asked something
+	mayAsk  bool  // the answer may ask
+	asker   asker // of a task: asks wait
+	task    *taskRun
+	wish    *taskWish
 }
 
 type callKey struct{}
@@ -95,6 +103,19 @@ func (c *call) peer() Peer {
 		return conn
 	}
 	return nil
+}
+
+// mayAsk reports whether the answer of a modern request may ask.
+func (c *call) mayAsk() bool { return c.x.mayAsk }
+
+// asker is how a task asks, nil for other calls.
+func (c *call) asker() asker {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.x == nil {
+		return nil
+	}
+	return c.x.asker
 }
 
 // name returns the string that raw is. Clients call few tools often, so the last name is kept.
@@ -166,6 +187,7 @@ func (c *call) beginModern(s *Server, r *jsonrpc2.Request, m *method, meta []byt
 	x := c.more()
 	x.server, x.meta = s, meta
 	x.caches = m != nil && m.caches
+	x.able = len(e.capabilities) > len("{}")
 	return nil
 }
 

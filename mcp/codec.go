@@ -103,6 +103,8 @@ func wholeResult(v any) any {
 			return emptyResult
 		}
 		return v
+	case resultTyper:
+		return v
 	}
 	return whole{v}
 }

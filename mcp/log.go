@@ -61,7 +61,7 @@ func (ses *Session) LogEnabled(level Level) bool {
 // ending. It belongs to the request of ctx, if that is one, and goes before its result; since 2026-07-28 there are no others. Of one request, or of a
 // session outside requests, at most 100 messages a second are sent; how many were dropped is sent when that is over.
 func (ses *Session) Log(ctx context.Context, level Level, logger string, data any) error {
-	if !ses.LogEnabled(level) {
+	if !ses.LogEnabled(level) || Replaying(ctx) {
 		return nil
 	}
 	m := logMessage{level.String(), logger, data}

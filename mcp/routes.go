@@ -49,6 +49,7 @@ func (s *Server) register(m *jsonrpc2.Mux) {
 	if s.Logging {
 		add("logging/setLevel", method{run: (*Server).setLevel, names: levelParams})
 	}
+	s.registerTasks(add)
 	m.Fallback(&method{server: s, span: span{0, lastRevision}, names: plainNames, unknown: true, run: notFound})
 }
 
@@ -95,7 +96,7 @@ func list(v *values) error {
 }
 
 func (s *Server) toolsList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
-	return listing(ctx, c, &v, "tools", s.Lister, revision.tool, s.Cache.Tools)
+	return listing(ctx, c, &v, "tools", s.Lister, s.tool, s.Cache.Tools)
 }
 
 func (s *Server) resourcesList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
@@ -150,22 +151,32 @@ func (s *Server) toolsCall(ctx context.Context, c *call, r *jsonrpc2.Request, v 
 	if s.Caller == nil {
 		return nil, UnknownTool(name)
 	}
-	res, err := s.Caller(ctx, name, a)
+	if v[5] != nil && s.experimental(c) {
+		if err := s.wishes(ctx, c, name, v[5]); err != nil {
+			return nil, err
+		}
+	}
+	res, err := s.serve(ctx, c, r, target{what: 't', name: name, arguments: a, responses: v[3], state: v[4]})
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := res.(*CallToolResult); ok {
-		res = c.revision().result(t)
-	}
-	return wholeResult(res), nil
+	return callResult(c, res), nil
 }
 
-func (s *Server) resourcesRead(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
+// callResult is the result of a tools/call as it is encoded.
+func callResult(c *call, v any) any {
+	if t, ok := v.(*CallToolResult); ok {
+		v = c.revision().result(t)
+	}
+	return wholeResult(v)
+}
+
+func (s *Server) resourcesRead(ctx context.Context, c *call, r *jsonrpc2.Request, v values) (any, error) {
 	uri, ok := stringValue(v[1])
 	if !ok || uri == "" {
 		return nil, jsonrpc2.ErrInvalidParams
 	}
-	contents, err := s.Reader(ctx, uri)
+	contents, err := s.serve(ctx, c, r, target{what: 'r', name: uri, responses: v[2], state: v[3]})
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +192,7 @@ func (s *Server) promptsGet(ctx context.Context, c *call, r *jsonrpc2.Request, v
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.Prompter(ctx, name, a)
+	res, err := s.serve(ctx, c, r, target{what: 'p', name: name, arguments: a, responses: v[3], state: v[4]})
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
@@ -72,6 +73,24 @@ type Server struct {
 	// encode as objects.
 	Extensions map[string]any
 
+	// StateKeys seal what a call that asks leaves with its client between two rounds (revision 2026-07-28): AES-256-GCM. Each is at least 32 random
+	// bytes. The first seals, all open: to change keys put the new one behind the old on every instance, then in front, then take the old one out. Nil: a
+	// random key, which does for a server that is one process. StateCodec takes the place of all that.
+	StateKeys  [][]byte
+	StateCodec StateCodec
+	// StateStore keeps states of more than 64 KiB. Nil: a call that has one fails.
+	StateStore StateStore
+	// Claimer remembers what was done by tools with SingleUse and after [Claim]. Nil: a [MemoryClaimer], which does for one process.
+	Claimer Claimer
+	// AskTimeout is how long a function waits for the answer to a question, where it waits (up to 2025-11-25): 0 is [DefaultAskTimeout].
+	AskTimeout time.Duration
+	// ReplayLegacy runs functions that ask again for clients with initialize, too, as for those of 2026-07-28, instead of letting them wait. It is for
+	// tests: it finds questions that change and work that is done twice, whatever the client speaks.
+	ReplayLegacy bool
+
+	// Tasks turns tasks on: calls whose work goes on after the answer. Nil: every call is answered with its result.
+	Tasks *Tasks
+
 	// Batch is the number of entries a batch may have: 0 is [DefaultBatch], [NoBatch] refuses all. Anything below is refused by Mount and
 	// Handle. Hosted sessions take batches only in revision 2025-03-26, the one that has them.
 	Batch int
@@ -89,7 +108,11 @@ type Server struct {
 	signature  []byte               // member of _meta that names the server
 	invalid    error
 
-	feeds feeds
+	feeds      feeds
+	states     StateCodec
+	claims     Claimer
+	swallowers swallowers
+	tasks      *tasker
 }
 
 // Handle answers one payload, a message or a batch, and returns nil when nothing is owed; an HTTP transport then answers 202. It keeps no
@@ -115,8 +138,14 @@ func (s *Server) build() {
 		s.invalid = batchError(s.Batch)
 		return
 	}
+	if s.invalid = s.prepareAsks(); s.invalid != nil {
+		return
+	}
 	s.signature = s.sign()
 	s.nobody = &Session{server: s}
+	if s.Tasks != nil {
+		s.tasks = newTasker(s)
+	}
 	s.mux = jsonrpc2.NewMux()
 	s.mux.Use(s.gate)
 	s.register(s.mux)

@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
@@ -58,13 +57,8 @@ type Tool struct {
 	Annotations  *ToolAnnotations `json:"annotations,omitempty"`
 	Icons        []Icon           `json:"icons,omitempty"`
 	Meta         Meta             `json:"_meta,omitempty"`
-
-	// Timeout bounds each call of a tool in a [Toolbox]: its context ends then, with cause [ErrToolTimeout], and the error that the tool returns becomes
-	// a result that says so to the model. 0: no bound. A tool that does not heed its context runs on.
-	Timeout time.Duration `json:"-"`
-	// Concurrency bounds how many calls of a tool in a Toolbox run at once, for all clients together. Others wait, as long as their clients do.
-	// 0: no bound.
-	Concurrency int `json:"-"`
+	// SingleUse lets the work of a tool made by AddAskingTool be done once for each call, whatever a client sends again. It is not sent.
+	SingleUse bool `json:"-"`
 }
 
 // ToolAnnotations are hints about what a tool does; clients must not rely on them for security. A nil hint is the protocol's default.

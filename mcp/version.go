@@ -118,11 +118,28 @@ func (r revision) audio() bool { return r >= rev20250326 }
 // structured: outputSchema, structuredContent, resource links, titles and _meta on definitions came with 2025-06-18.
 func (r revision) structured() bool { return r >= rev20250618 }
 
-// anyStructured: structured content, and the schema of it, may be of any type since 2026-07-28; before they were objects.
-func (r revision) anyStructured() bool { return r.modern() }
-
 // icons: icons, and website and description of an implementation, came with 2025-11-25.
 func (r revision) icons() bool { return r >= rev20251125 }
+
+// elicitation came with 2025-06-18.
+func (r revision) elicitation() bool { return r >= rev20250618 }
+
+// richForms: titled choices, choices of several, defaults of all types, and the mode of an elicitation came with 2025-11-25.
+func (r revision) richForms() bool { return r >= rev20251125 }
+
+// urlMode: elicitation by a page came with 2025-11-25. There it has an elicitationId, and none since.
+func (r revision) urlMode() bool { return r >= rev20251125 }
+
+// samplingTools: tools in sampling, several blocks in a message of it, and the capabilities for both tools and context came with 2025-11-25.
+func (r revision) samplingTools() bool { return r >= rev20251125 }
+
+// form returns the requestedSchema of an elicitation as r can carry it.
+func (r revision) form(schema []byte) []byte {
+	if r.richForms() {
+		return schema
+	}
+	return plainForm(schema)
+}
 
 // extensions: the capability came with 2026-07-28.
 func (r revision) extensions() bool { return r.modern() }
@@ -137,9 +154,6 @@ func (r revision) tool(t Tool) Tool {
 	}
 	if !r.structured() {
 		t.Title, t.OutputSchema, t.Meta = "", nil, nil
-	}
-	if s, ok := t.OutputSchema.(outputSchema); ok {
-		t.OutputSchema = s.of(r)
 	}
 	if !r.icons() {
 		t.Icons = nil
