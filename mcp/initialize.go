@@ -22,6 +22,7 @@ type capabilities struct {
 	Prompts     *listCapability      `json:"prompts,omitempty"`
 	Completions *struct{}            `json:"completions,omitempty"`
 	Logging     *struct{}            `json:"logging,omitempty"`
+	Tasks       any                  `json:"tasks,omitempty"`
 	Extensions  map[string]any       `json:"extensions,omitempty"`
 }
 
@@ -60,7 +61,7 @@ func (s *Server) capabilities(rev revision, hosted bool) capabilities {
 		c.Logging = &struct{}{}
 	}
 	if rev.extensions() {
-		c.Extensions = s.Extensions
+		c.Extensions = s.extensions()
 	}
 	return c
 }
@@ -103,7 +104,9 @@ func (s *Server) initialize(ctx context.Context, c *call, r *jsonrpc2.Request, _
 	if err := ses.begin(); err != nil {
 		return nil, hidden{err}
 	}
-	return s.hello(rev, true), nil
+	h := s.hello(rev, true)
+	h.Capabilities.Tasks = s.experimentalCapability(ctx, rev)
+	return h, nil
 }
 
 // initializer runs the Initializer. Whatever it fails with is the server's trouble: "Internal error", reported.

@@ -116,7 +116,8 @@ func (b *Toolbox) add(t *boxed, in *schema) error {
 	if t.tool.Timeout < 0 || t.tool.Concurrency < 0 {
 		return fmt.Errorf("mcp: tool %q: Timeout and Concurrency must not be negative", t.tool.Name)
 	}
-	t.call = limited(t.tool, t.call)
+	limits := limiter(&t.tool)
+	t.call = t.tasked(limits(t.call), limits)
 
 	b.mu.Lock()
 	next := b.copied()

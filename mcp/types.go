@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
@@ -57,6 +58,16 @@ type Tool struct {
 	Annotations  *ToolAnnotations `json:"annotations,omitempty"`
 	Icons        []Icon           `json:"icons,omitempty"`
 	Meta         Meta             `json:"_meta,omitempty"`
+
+	// Timeout bounds each call of a tool in a [Toolbox]: its context ends then, with cause [ErrToolTimeout], and the error that the tool returns becomes
+	// a result that says so to the model. 0: no bound. A tool that does not heed its context runs on.
+	Timeout time.Duration `json:"-"`
+	// Concurrency bounds how many calls of a tool in a Toolbox run at once, for all clients together. Others wait, as long as their clients do.
+	// 0: no bound.
+	Concurrency int `json:"-"`
+	// Task says whether calls of a tool in a Toolbox are tasks, on a server with [Server.Tasks]. Other Callers say it to clients by this and do it by
+	// [RunTask]. What a tool asks its client while it works waits for the answer then; what AddAskingTool asks beforehand comes before the task.
+	Task TaskSupport `json:"execution,omitempty"`
 	// SingleUse lets the work of a tool made by AddAskingTool be done once for each call, whatever a client sends again. It is not sent.
 	SingleUse bool `json:"-"`
 }

@@ -118,6 +118,9 @@ func (r revision) audio() bool { return r >= rev20250326 }
 // structured: outputSchema, structuredContent, resource links, titles and _meta on definitions came with 2025-06-18.
 func (r revision) structured() bool { return r >= rev20250618 }
 
+// anyStructured: structured content, and the schema of it, may be of any type since 2026-07-28; before they were objects.
+func (r revision) anyStructured() bool { return r.modern() }
+
 // icons: icons, and website and description of an implementation, came with 2025-11-25.
 func (r revision) icons() bool { return r >= rev20251125 }
 
@@ -141,6 +144,9 @@ func (r revision) form(schema []byte) []byte {
 	return plainForm(schema)
 }
 
+// execution: tools say whether they can be tasks in 2025-11-25, and no more since.
+func (r revision) execution() bool { return r == rev20251125 }
+
 // extensions: the capability came with 2026-07-28.
 func (r revision) extensions() bool { return r.modern() }
 
@@ -155,8 +161,14 @@ func (r revision) tool(t Tool) Tool {
 	if !r.structured() {
 		t.Title, t.OutputSchema, t.Meta = "", nil, nil
 	}
+	if s, ok := t.OutputSchema.(outputSchema); ok {
+		t.OutputSchema = s.of(r)
+	}
 	if !r.icons() {
 		t.Icons = nil
+	}
+	if !r.execution() {
+		t.Task = TaskNever
 	}
 	return t
 }
