@@ -2,6 +2,7 @@ package jsonrpc2
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/tandem-rpc/tandem/cancel"
@@ -67,9 +68,7 @@ func (c *Conn) finish(cause error, how ending) {
 		close(c.closing)
 		c.room.Broadcast()
 	}
-	if !first && cause != nil && c.cause == nil && c.how < endNow {
-		c.cause = cause // the input had ended, and now the answers cannot be written
-	}
+	lost := !first && cause != nil && c.cause == nil && c.how < endNow // the input had ended, and now the answers cannot be written
 	if first || how > c.how {
 		c.how = how
 	}
@@ -83,6 +82,9 @@ func (c *Conn) finish(cause error, how ending) {
 	}
 	served := c.served
 	c.mu.Unlock()
+	if lost {
+		c.c.report(c.base, nil, fmt.Errorf("jsonrpc2: answers lost, the peer has gone: %w", cause))
+	}
 	for _, p := range calls {
 		p.fail(c.closed())
 	}

@@ -408,20 +408,18 @@ func TestWriteTimeout(t *testing.T) {
 	})
 }
 
-// Answers that cannot be written after the end of the input are an error of Serve all the same.
+// A peer that is gone for good has ended the connection as it wished; that answers were lost is reported.
 func TestWriteFailsAfterEnd(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		broken := errors.New("broken pipe")
 		in, out := io.Pipe()
 		m := NewMux()
 		m.HandleRequest("slow", HandlerFunc(func(context.Context, *Request) (any, error) { time.Sleep(time.Second); return nil, nil }))
-		c := NewConn(Open(&failing{in, broken}, Lines), m, &Options{Linger: time.Minute})
-		err := make(chan error)
-		go func() { err <- c.Serve(context.Background()) }()
+		w := serveWire(t, Open(&failing{in, broken}, Lines), nil, m, &Options{Linger: time.Minute})
 		_, _ = io.WriteString(out, request("1", "slow", "")+"\n")
 		_ = out.Close()
-		if err := <-err; !errors.Is(err, broken) {
-			t.Error(err)
+		if err := <-w.err; err != nil || w.reported("answers lost") != 1 {
+			t.Error(err, w.reports)
 		}
 	})
 }
