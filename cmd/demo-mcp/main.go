@@ -3,7 +3,8 @@
 //
 //	demo-mcp                  serve on standard input and output, as clients start it
 //	demo-mcp -root DIR        serve the notes of DIR
-//	demo-mcp -listen :4390    serve on a TCP port of this machine
+//	demo-mcp -http :4391      serve HTTP on a port of this machine, at http://127.0.0.1:4391/mcp
+//	demo-mcp -listen :4390    serve plain TCP, one message a line, on a port of this machine
 //	demo-mcp -stats           print what was called how often, and the times, at the end
 //	demo-mcp -try             start itself as a child, talk to it as a client would, and print the traffic
 //
@@ -29,6 +30,7 @@ func run() int {
 	fs := flag.NewFlagSet("demo-mcp", flag.ContinueOnError)
 	c.Register(fs)
 	root := fs.String("root", "", "serve the Markdown notes of `DIR`; without it, a sample")
+	addr := fs.String("http", "", "serve HTTP on `ADDR`, HOST:PORT or PORT of this machine, at /mcp")
 	try := fs.Bool("try", false, "start this server as a child, talk to it and print the traffic")
 	switch err := fs.Parse(os.Args[1:]); {
 	case errors.Is(err, flag.ErrHelp):
@@ -54,6 +56,13 @@ func run() int {
 		return framework.ExitFailure
 	}
 	defer w.Close()
+	if *addr != "" {
+		if err := serveHTTP(context.Background(), &c, *addr, newServer(w)); err != nil {
+			fmt.Fprintln(os.Stderr, "demo-mcp:", err)
+			return framework.ExitFailure
+		}
+		return 0
+	}
 	return c.Run(context.Background(), new(framework.Runtime), newServer(w))
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
 	"time"
 )
 
@@ -16,23 +15,38 @@ var (
 	errSlow     = errors.New("mcphttp: body took longer than Options.BodyTimeout")
 )
 
+// slowBody makes the reading of a body fail that takes too long.
+type slowBody struct {
+	watched
+	w   http.ResponseWriter
+	cut bool
+}
+
 // readBody reads a body to its end, which is also what lets the server see later that the client has gone. What it returns is nobody else's: handlers
 // may keep parts of it.
 func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > int64(h.o.MaxBody) {
 		return nil, errTooLarge
 	}
-	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(h.o.BodyTimeout)) // a writer without deadlines has its own rules
+	slow := &slowBody{w: w}
+	slow.due = slow.expire
+	h.bodies.enter(&slow.watched, time.Now())
 	body, err := readAll(r.Body, r.ContentLength, h.o.MaxBody)
-	if err == nil {
-		// The deadline would end the stream of the answer too: the server reads on, to see the client leave.
-		_ = rc.SetReadDeadline(time.Time{})
-	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = errSlow
+	h.bodies.leave(&slow.watched)
+	if slow.cut {
+		// The server reads on while the answer is written, to see the client leave: it must not find that deadline.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+		if err != nil {
+			err = errSlow
+		}
 	}
 	return body, err
+}
+
+// expire is called while the body is read, by the watch.
+func (s *slowBody) expire() {
+	s.cut = true
+	_ = http.NewResponseController(s.w).SetReadDeadline(time.Unix(1, 0)) // a writer without deadlines has its own rules
 }
 
 // readAll reads to the end, and not more than limit. n is how much is announced, -1 if nothing is.

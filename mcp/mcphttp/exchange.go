@@ -19,15 +19,17 @@ import (
 // It is never used again: contexts of functions that went on too long lead to it.
 type exchange struct {
 	context.Context
-	h       *Handler
-	w       http.ResponseWriter
-	session *session // nil: there is none
-	accept  accepts
-	id      string // of the request, to answer with an error; "": a batch
-	modern  bool
-	listen  bool
-	until   time.Time               // the caller is known until then
-	stop    context.CancelCauseFunc // of a modern request
+	watched  // until it is decided
+	h        *Handler
+	w        http.ResponseWriter
+	era      era
+	session  *session // of legacy
+	revision string   // of sessionless
+	accept   accepts
+	id       string // of the request, to answer with an error; "": a batch
+	listen   bool
+	until    time.Time               // the caller is known until then
+	stop     context.CancelCauseFunc // of a modern request
 
 	prev, next *exchange // of the modern ones that run
 
@@ -35,10 +37,18 @@ type exchange struct {
 	state  answerState
 	stream *stream
 	out    *outlet
-	early  *time.Timer
 	over   chan struct{} // of a request with a goroutine of its own: closed when there is no more to write, or an answer to be written
 	answer []byte
 }
+
+// era says which door of the server a message goes through.
+type era uint8
+
+const (
+	legacy era = iota
+	modern
+	sessionless
+)
 
 type answerState uint8
 
@@ -64,13 +74,6 @@ func exchangeFrom(ctx context.Context) *exchange {
 	return x
 }
 
-// start begins the wait for an early stream.
-func (x *exchange) start() {
-	if x.h.o.EarlySSE > 0 && x.accept.stream {
-		x.early = time.AfterFunc(x.h.o.EarlySSE, func() { _, _ = x.streamFor(true) })
-	}
-}
-
 // streamFor returns the stream of the exchange, and makes it one if it is undecided; nil if it is answered. speak: there is nothing to send, but the
 // client should see that something happens.
 func (x *exchange) streamFor(speak bool) (*stream, error) {
@@ -94,14 +97,11 @@ func (x *exchange) streamFor(speak bool) (*stream, error) {
 // upgrade makes the answer a stream. mu is held.
 func (x *exchange) upgrade(speak bool) {
 	x.state = streaming
-	if x.early != nil {
-		x.early.Stop()
-	}
 	x.out = newOutlet(x.w, x.h.o.WriteTimeout, x.over)
 	st := &stream{h: x.h}
 	if x.session != nil {
 		st = x.session.open()
-	} else if x.modern {
+	} else if x.era == modern {
 		st.gone = func() { x.stop(ErrStreamLost) }
 	}
 	if speak {
@@ -144,13 +144,11 @@ func (x *exchange) Call(context.Context, string, any, any) error { return mcp.Er
 // finish answers. out is what the server returned, nil if nothing is owed.
 func (x *exchange) finish(out []byte) {
 	status := http.StatusOK
-	if x.modern || x.h.phase.Load() != open {
+	if x.era == modern || x.h.phase.Load() != open {
 		out, status = x.settle(out)
 	}
+	x.h.waits.leave(&x.watched)
 	x.mu.Lock()
-	if x.early != nil {
-		x.early.Stop()
-	}
 	if x.state == undecided && x.accept.stream && !x.accept.json && status == http.StatusOK && out != nil {
 		x.upgrade(false)
 	}
@@ -208,7 +206,7 @@ func (x *exchange) settle(out []byte) ([]byte, int) {
 		}
 		return appendError(nil, x.id, errShuttingDown), http.StatusServiceUnavailable
 	}
-	if !x.modern {
+	if x.era != modern {
 		return out, http.StatusOK
 	}
 	if out == nil && x.Context.Err() == nil {
@@ -239,22 +237,27 @@ func modernStatus(code jsonrpc2.Code) int {
 	return http.StatusOK
 }
 
-// serve hands a payload to the server and answers with what comes back. client is closed when the client has gone.
-func (x *exchange) serve(m *mcp.Message, payload []byte, client <-chan struct{}, handle func(context.Context, []byte) []byte) {
-	x.start()
+// serve hands a payload to the server and answers with what comes back.
+func (x *exchange) serve(p *post) {
+	if x.accept.stream && !x.listen {
+		x.due = x.hurry
+		x.h.waits.enter(&x.watched, time.Now())
+	}
 	if !x.polls() {
-		x.finish(x.h.observed(x, m, payload, handle))
+		x.finish(x.h.observed(x, x, &p.m, p.payload))
 		return
 	}
 	// The stream may end before the function does, so the function must not be on the goroutine that has to return for that.
 	x.over = make(chan struct{})
 	x.h.active.Add(1)
 	x.session.hold()
+	m, payload := p.m, p.payload
 	go func() {
 		defer x.h.leave()
 		defer x.session.leave(true)
-		x.finish(x.h.observed(x, m, payload, handle))
+		x.finish(x.h.observed(x, x, &m, payload))
 	}()
+	client := p.r.Context().Done()
 	select {
 	case <-x.over:
 	case <-client:
@@ -269,6 +272,20 @@ func (x *exchange) serve(m *mcp.Message, payload []byte, client <-chan struct{},
 	}
 }
 
+// hurry makes it a stream before there is anything to send, so that heartbeats flow.
+func (x *exchange) hurry() { _, _ = x.streamFor(true) }
+
+// handle gives a payload to the server.
+func (x *exchange) handle(ctx context.Context, payload []byte) []byte {
+	switch x.era {
+	case modern:
+		return x.h.server.HandleModern(ctx, payload, x)
+	case sessionless:
+		return x.h.server.HandleSessionless(ctx, payload, x, x.revision)
+	}
+	return x.session.mcp.Handle(ctx, payload)
+}
+
 // abandon is called when the client has gone: the function goes on (MCP up to 2025-11-25: to disconnect is not to cancel), its answer is kept for a client
 // that comes back, or dropped.
 func (x *exchange) abandon() {
@@ -277,9 +294,6 @@ func (x *exchange) abandon() {
 	switch {
 	case x.state == undecided:
 		x.state = abandoned
-		if x.early != nil {
-			x.early.Stop()
-		}
 		close(x.over)
 	case x.stream != nil:
 		x.stream.mu.Lock()
@@ -293,18 +307,20 @@ func (x *exchange) polls() bool {
 	return x.h.o.Polling && x.accept.stream && x.session != nil && x.session.keeps()
 }
 
-// observed calls the server, with MaxRun and Observe around it.
-func (h *Handler) observed(ctx context.Context, m *mcp.Message, payload []byte, handle func(context.Context, []byte) []byte) []byte {
+// observed calls the server for an exchange, or what stands for one, with MaxRun and Observe around it.
+func (h *Handler) observed(ctx context.Context, to interface {
+	handle(context.Context, []byte) []byte
+}, m *mcp.Message, payload []byte) []byte {
 	if h.o.MaxRun > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, h.o.MaxRun)
 		defer stop()
 	}
 	if h.o.Observe == nil {
-		return handle(ctx, payload)
+		return to.handle(ctx, payload)
 	}
 	start := time.Now()
-	out := handle(ctx, payload)
+	out := to.handle(ctx, payload)
 	e := jsonrpc2.Event{
 		Method: m.Method, Notification: m.Kind == jsonrpc2.KindNotification, Run: time.Since(start),
 		In: len(m.Params), Out: len(out), Code: mcp.AnswerCode(out),

@@ -21,6 +21,8 @@ type Handler struct {
 	inner  http.Handler // behind Host and Origin
 	params params
 	names  atomic.Uint64 // of streams
+	bodies watch         // that are read
+	waits  watch         // exchanges without answer
 
 	phase  atomic.Int32
 	active atomic.Int64  // requests and streams
@@ -51,6 +53,8 @@ func New(server *mcp.Server, o *Options) *Handler {
 		server: server, o: o.filled(), quiet: make(chan struct{}, 1),
 		sessions: make(map[string]*session), principals: make(map[string]int), listens: make(map[string]int),
 	}
+	h.bodies.period, h.bodies.locked = h.o.BodyTimeout, true
+	h.waits.period = h.o.EarlySSE
 	h.guard = newGuard(&h.o, h.report)
 	h.base, h.stop = context.WithCancelCause(context.Background())
 	h.inner = http.HandlerFunc(h.serve)
@@ -107,6 +111,10 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) *http.Request {
 		h.refuse(w, http.StatusNotFound, "", invalidRequest("there is nothing at this path"))
 		return nil
 	}
+	return h.admitAnywhere(w, r)
+}
+
+func (h *Handler) admitAnywhere(w http.ResponseWriter, r *http.Request) *http.Request {
 	if headerSize(r.Header) > h.o.MaxHeader {
 		h.refuse(w, http.StatusRequestHeaderFieldsTooLarge, "", invalidRequest("the headers are too large"))
 		return nil

@@ -58,8 +58,7 @@ func (p *post) legacy() {
 		s.answer(p.r.Context(), p.m.ID, p.payload)
 		accepted(p.w)
 	case jsonrpc2.KindNotification:
-		h.observed(context.WithoutCancel(p.r.Context()), &p.m, p.payload, s.mcp.Handle)
-		accepted(p.w)
+		p.notify(legacy, s)
 	default:
 		p.request(s)
 	}
@@ -67,12 +66,12 @@ func (p *post) legacy() {
 
 // request serves a request or a batch in a session.
 func (p *post) request(s *session) {
-	x := p.exchange(s)
+	x := p.exchange(legacy, s)
 	if !p.acceptable(x) {
 		return
 	}
 	x.Context = context.WithoutCancel(p.r.Context()) // to disconnect is not to cancel; the session ends what runs when it ends
-	x.serve(&p.m, p.payload, p.r.Context().Done(), s.mcp.Handle)
+	x.serve(p)
 }
 
 // checkVersion looks at the version header, where there is one.
@@ -105,7 +104,7 @@ func (p *post) findSession() *session {
 }
 
 func (p *post) leniently(status int, e *jsonrpc2.Error, lenient bool) *session {
-	if lenient && (p.m.Kind != jsonrpc2.KindRequest || sessionless(p.m.Method)) {
+	if lenient && (p.m.Kind != jsonrpc2.KindRequest || needsNoSession(p.m.Method)) {
 		return nobody
 	}
 	p.refuse(status, e)
@@ -115,9 +114,8 @@ func (p *post) leniently(status int, e *jsonrpc2.Error, lenient bool) *session {
 // withoutSession serves one message of a client that has no session.
 func (p *post) withoutSession() {
 	h := p.h
-	version := p.version
-	if version == "" {
-		version = silentVersion
+	if p.version == "" {
+		p.version = silentVersion
 	}
 	switch p.m.Kind {
 	case jsonrpc2.KindResponse:
@@ -125,20 +123,16 @@ func (p *post) withoutSession() {
 		accepted(p.w)
 		return
 	case jsonrpc2.KindNotification:
-		h.observed(p.r.Context(), &p.m, p.payload, func(ctx context.Context, b []byte) []byte {
-			return h.server.HandleSessionless(ctx, b, nil, version)
-		})
-		accepted(p.w)
+		p.notify(sessionless, nil)
 		return
 	}
-	x := p.exchange(nil)
+	x := p.exchange(sessionless, nil)
 	if !p.acceptable(x) {
 		return
 	}
+	x.revision = p.version
 	x.Context = joined{p.r.Context(), h.base}
-	x.serve(&p.m, p.payload, nil, func(ctx context.Context, b []byte) []byte {
-		return h.server.HandleSessionless(ctx, b, x, version)
-	})
+	x.serve(p)
 }
 
 // joined has the values of a request and ends with the handler.
@@ -175,7 +169,7 @@ func (p *post) initialize() {
 	}
 	s.enter(true)
 	defer s.leave(true)
-	x := p.exchange(s)
+	x := p.exchange(legacy, s)
 	if !p.acceptable(x) {
 		h.unreserve(p.key)
 		return
@@ -184,7 +178,7 @@ func (p *post) initialize() {
 	// The id of the session goes into the headers, and is only good once the answer is there: nothing may be sent before.
 	stream := x.accept.stream
 	x.accept.stream = false
-	out := h.observed(x, &p.m, p.payload, s.mcp.Handle)
+	out := h.observed(x, x, &p.m, p.payload)
 	x.accept.stream = stream
 	switch {
 	case !s.mcp.Initialized():

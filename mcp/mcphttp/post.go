@@ -27,26 +27,11 @@ type post struct {
 }
 
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, key string, until time.Time) {
-	if !isJSON(r.Header["Content-Type"]) {
-		h.refuse(w, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Type must be application/json"))
+	payload, m, ok := h.read(w, r)
+	if !ok {
 		return
 	}
-	if !isIdentity(r.Header["Content-Encoding"]) {
-		h.refuse(w, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Encoding is not supported"))
-		return
-	}
-	payload, err := h.readBody(w, r)
-	if err != nil {
-		h.refuseBody(w, r, err)
-		return
-	}
-	h.inbound(payload)
-	p := post{h: h, w: w, r: r, key: key, until: until, payload: payload}
-	if p.m, err = mcp.Inspect(payload); err != nil {
-		h.refuse(w, http.StatusBadRequest, "", jsonrpc2.ErrParse)
-		return
-	}
-	var ok bool
+	p := post{h: h, w: w, r: r, key: key, until: until, payload: payload, m: m}
 	if p.version, ok = single(r.Header[headerVersion]); !ok {
 		p.twice = true
 	}
@@ -56,6 +41,29 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, key string, until
 		}
 	}
 	p.dispatch()
+}
+
+// read reads the message of a POST, or refuses it.
+func (h *Handler) read(w http.ResponseWriter, r *http.Request) (payload []byte, m mcp.Message, ok bool) {
+	if !isJSON(r.Header["Content-Type"]) {
+		h.refuse(w, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Type must be application/json"))
+		return nil, m, false
+	}
+	if !isIdentity(r.Header["Content-Encoding"]) {
+		h.refuse(w, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Encoding is not supported"))
+		return nil, m, false
+	}
+	payload, err := h.readBody(w, r)
+	if err != nil {
+		h.refuseBody(w, r, err)
+		return nil, m, false
+	}
+	h.inbound(payload)
+	if m, err = mcp.Inspect(payload); err != nil {
+		h.refuse(w, http.StatusBadRequest, "", jsonrpc2.ErrParse)
+		return nil, m, false
+	}
+	return payload, m, true
 }
 
 func (h *Handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
@@ -121,16 +129,14 @@ func (p *post) modern() {
 		return
 	case jsonrpc2.KindNotification:
 		// Nothing is defined for them; to cancel is to close the request's response.
-		h.observed(p.r.Context(), &p.m, p.payload, func(ctx context.Context, b []byte) []byte { return h.server.HandleModern(ctx, b, nil) })
-		accepted(p.w)
+		p.notify(modern, nil)
 		return
 	}
 	if status, err := h.modernProblem(p.r, &p.m); err != nil {
 		p.refuse(status, err)
 		return
 	}
-	x := p.exchange(nil)
-	x.modern = true
+	x := p.exchange(modern, nil)
 	x.listen = p.m.Method == "subscriptions/listen"
 	if !p.acceptable(x) {
 		return
@@ -146,11 +152,35 @@ func (p *post) modern() {
 		return
 	}
 	defer h.end(x, p.key)
-	x.serve(&p.m, p.payload, nil, func(ctx context.Context, b []byte) []byte { return h.server.HandleModern(ctx, b, x) })
+	x.serve(p)
 }
 
-func (p *post) exchange(s *session) *exchange {
-	return &exchange{h: p.h, w: p.w, session: s, accept: parseAccept(p.r.Header["Accept"]), id: p.m.ID.String(), until: p.until}
+func (p *post) exchange(e era, s *session) *exchange {
+	return &exchange{h: p.h, w: p.w, era: e, session: s, accept: parseAccept(p.r.Header["Accept"]), id: p.m.ID.String(), until: p.until}
+}
+
+// notify hands over a notification. What it leads to has no stream of its own.
+func (p *post) notify(e era, s *session) {
+	p.h.observed(context.WithoutCancel(p.r.Context()), &door{p.h.server, e, s, p.version}, &p.m, p.payload)
+	accepted(p.w)
+}
+
+// door is where a notification goes.
+type door struct {
+	server   *mcp.Server
+	era      era
+	session  *session
+	revision string
+}
+
+func (d *door) handle(ctx context.Context, payload []byte) []byte {
+	switch d.era {
+	case modern:
+		return d.server.HandleModern(ctx, payload, nil)
+	case sessionless:
+		return d.server.HandleSessionless(ctx, payload, nil, d.revision)
+	}
+	return d.session.mcp.Handle(ctx, payload)
 }
 
 // acceptable refuses a request whose answer the client would not take.
@@ -201,8 +231,8 @@ func (h *Handler) end(x *exchange, key string) {
 	}
 }
 
-// sessionless reports whether a request may be served without the session it belongs to.
-func sessionless(method string) bool {
+// needsNoSession reports whether a request may be served without the session it belongs to.
+func needsNoSession(method string) bool {
 	switch method {
 	case "ping", "tools/call", "prompts/get", "resources/read", "completion/complete":
 		return true

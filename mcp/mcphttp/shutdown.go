@@ -34,9 +34,12 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	h.mu.Unlock()
 	for _, s := range all {
 		s.mu.Lock()
-		own := s.own
+		own, idle := s.own, s.running == 0
 		s.mu.Unlock()
-		if own != nil && !s.old {
+		switch {
+		case s.old && idle:
+			h.close(s, cancel.ErrClosing)
+		case own != nil && !s.old:
 			own.end(false, max(h.o.Retry, time.Second))
 		}
 	}
@@ -51,6 +54,8 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	}
 	h.phase.Store(closed)
 	h.cut()
+	h.bodies.stop()
+	h.waits.stop()
 	return err
 }
 

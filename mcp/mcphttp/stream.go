@@ -51,11 +51,12 @@ func (s *stream) full() bool {
 	return len(s.queue) >= s.h.o.MaxQueued || len(s.queue) > 0 && s.size > maxUnsent
 }
 
-// push sends a message. One of a request waits for room until ctx ends; one that belongs to none never waits.
+// push sends a message. One of a request waits for room until ctx ends, and so does all there is on the stream of an old session; what belongs to no
+// request does not wait.
 func (s *stream) push(ctx context.Context, message []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for !s.own && !s.over && s.out != nil && s.full() {
+	for (!s.own || s.session.old) && !s.over && s.out != nil && s.full() {
 		if s.room == nil {
 			s.room = make(chan struct{})
 		}
