@@ -170,7 +170,7 @@ func TestToolLists(t *testing.T) {
 		if strings.Contains(got, "nextCursor") {
 			t.Errorf("175: the last page has a cursor: %s", got)
 		}
-		for _, name := range []string{"", "New Tool", "a/b", "café", strings.Repeat("x", 129), "typed", "a\x00b"} {
+		for _, name := range []string{"", "New Tool", "café", strings.Repeat("x", 129), "typed", "a\x00b"} {
 			func() {
 				defer func() {
 					if recover() == nil {
@@ -180,7 +180,7 @@ func TestToolLists(t *testing.T) {
 				box.Add(mcp.Tool{Name: name}, func(context.Context, mcp.Arguments) (any, error) { return nil, nil })
 			}()
 		}
-		for _, name := range []string{"a.b", "A-b_c", strings.Repeat("x", 128), "0"} {
+		for _, name := range []string{"a.b", "a/b", "A-b_c", strings.Repeat("x", 128), "0"} {
 			box.Add(mcp.Tool{Name: name}, func(context.Context, mcp.Arguments) (any, error) { return nil, nil })
 		}
 		_, _ = k.end()
