@@ -91,7 +91,7 @@ func failed(ctx context.Context, err error) (any, error) {
 	if protocol, ok := errors.AsType[*jsonrpc2.Error](err); ok {
 		return nil, protocol
 	}
-	if ctx.Err() != nil {
+	if _, incapable := errors.AsType[*CapabilityError](err); incapable || ctx.Err() != nil {
 		return nil, err
 	}
 	return ErrorResult(err.Error()), nil
