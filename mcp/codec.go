@@ -132,6 +132,7 @@ func (e encoded) MarshalJSON() ([]byte, error) { return e, nil }
 type listResult struct {
 	name string
 	list any
+	next string // cursor of the next page, "" for none
 }
 
 func (l listResult) appendJSON(dst []byte) ([]byte, error) {
@@ -145,6 +146,9 @@ func (l listResult) appendJSON(dst []byte) ([]byte, error) {
 	}
 	if string(dst[n:]) == "null" {
 		dst = append(dst[:n], '[', ']')
+	}
+	if l.next != "" {
+		dst = appendString(append(dst, `,"nextCursor":`...), l.next)
 	}
 	return append(dst, '}'), nil
 }

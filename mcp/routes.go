@@ -87,48 +87,20 @@ func (s *Server) ping(context.Context, *call, *jsonrpc2.Request, values) (any, e
 	return emptyResult, nil
 }
 
-// list checks the params of a list request. No list has a second page yet, so no cursor is one of ours.
-func list(v *values) error {
-	if v[1] != nil {
-		return &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: unknown cursor"}
-	}
-	return nil
-}
-
 func (s *Server) toolsList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
-	return listing(ctx, c, &v, "tools", s.Lister, s.tool, s.Cache.Tools)
+	return listing(ctx, s, c, &v, "tools", s.Lister, func(t *Tool) string { return t.Name }, s.tool, s.Cache.Tools)
 }
 
 func (s *Server) resourcesList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
-	return listing(ctx, c, &v, "resources", s.Resources, revision.resource, s.Cache.Resources)
+	return listing(ctx, s, c, &v, "resources", s.Resources, func(r *Resource) string { return r.URI }, revision.resource, s.Cache.Resources)
 }
 
 func (s *Server) templatesList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
-	return listing(ctx, c, &v, "resourceTemplates", s.Templates, revision.template, s.Cache.Templates)
+	return listing(ctx, s, c, &v, "resourceTemplates", s.Templates, func(t *Template) string { return t.URITemplate }, revision.template, s.Cache.Templates)
 }
 
 func (s *Server) promptsList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
-	return listing(ctx, c, &v, "prompts", s.Prompts, revision.prompt, s.Cache.Prompts)
-}
-
-func listing[T any](ctx context.Context, c *call, v *values, name string, fetch func(context.Context) ([]T, error), fit func(revision, T) T, hint CacheHint) (any, error) {
-	if err := list(v); err != nil {
-		return nil, err
-	}
-	var items []T
-	if fetch != nil {
-		var err error
-		if items, err = fetch(ctx); err != nil {
-			return nil, err
-		}
-	}
-	c.cachedBy(hint)
-	rev := c.revision()
-	fitted := make([]T, len(items))
-	for i, x := range items {
-		fitted[i] = fit(rev, x)
-	}
-	return listResult{name, fitted}, nil
+	return listing(ctx, s, c, &v, "prompts", s.Prompts, func(p *Prompt) string { return p.Name }, revision.prompt, s.Cache.Prompts)
 }
 
 // named reads the params that tools/call and prompts/get share.
@@ -184,7 +156,7 @@ func (s *Server) resourcesRead(ctx context.Context, c *call, r *jsonrpc2.Request
 	if t, ok := contents.(resultTyper); ok {
 		return t, nil
 	}
-	return listResult{"contents", c.revision().resourceContents(contents)}, nil
+	return listResult{name: "contents", list: c.revision().resourceContents(contents)}, nil
 }
 
 func (s *Server) promptsGet(ctx context.Context, c *call, r *jsonrpc2.Request, v values) (any, error) {

@@ -62,6 +62,10 @@ type Server struct {
 	// subscriptions to resources on, and [Server.Updated] will be called. It needs Resources and Reader.
 	Subscriber func(ctx context.Context, uri string) error
 
+	// PageSize is how many tools, resources, templates or prompts are listed at once, to clients that then ask for the next page. A longer list is
+	// ordered by name, or URI. 0: everything at once, which is also what serves clients that do not know pages.
+	PageSize int
+
 	// Logging lets hosted sessions carry [Session.Log] to clients.
 	Logging bool
 	// ListChanged says that lists change while sessions live, and that [Server.Changed] will be called.

@@ -264,5 +264,3 @@ func (s *Server) taskList(ctx context.Context, c *call, r *jsonrpc2.Request, _ v
 	}
 	return encoded(append(page, '}')), nil
 }
-
-var errCursor = &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: unknown cursor"}
