@@ -10,6 +10,7 @@ import (
 )
 
 var prompts = []mcp.Prompt{
+	{Name: "test_input_required_result_prompt", Description: "Asks before it is one."},
 	{Name: "test_prompt_with_arguments", Description: "Repeats its two arguments.", Arguments: []mcp.PromptArgument{
 		{Name: "arg1", Description: "the first", Required: true},
 		{Name: "arg2", Description: "the second", Required: true},
@@ -41,6 +42,14 @@ func (s *Server) prompt(ctx context.Context, name string, a mcp.Arguments) (any,
 	switch name {
 	case "test_simple_prompt", "test_triggered":
 		return says(mcp.Text("This is a simple prompt for testing.")), nil
+	case "test_input_required_result_prompt":
+		in, err := mcp.ElicitAs[struct {
+			Context string `json:"context"`
+		}](ctx, "What is the prompt about?")
+		if err != nil {
+			return nil, err
+		}
+		return says(mcp.Text("This is a prompt about " + in.Context + ".")), nil
 	case "test_prompt_with_arguments":
 		one, err := want("arg1")
 		if err != nil {
