@@ -295,13 +295,22 @@ func (f *flow) land(qs []*Question) {
 // fulfil asks the client questions at the same time. The first failure gives up the others.
 func (f *flow) fulfil(ctx context.Context, qs []*Question) error {
 	if len(qs) == 1 {
-		return f.carry(ctx, qs[0])
+		return f.carry(ctx, f.asker, qs[0])
+	}
+	asker := f.asker
+	if r, ok := asker.(*taskRun); ok { // its client sees all of them at once
+		group, err := r.group(qs)
+		if err != nil {
+			return err
+		}
+		defer group.end()
+		asker = group
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	errs := make(chan error, len(qs))
 	for _, q := range qs {
-		go func() { errs <- f.carry(ctx, q) }()
+		go func() { errs <- f.carry(ctx, asker, q) }()
 	}
 	var first error
 	for range qs {
@@ -314,7 +323,7 @@ func (f *flow) fulfil(ctx context.Context, qs []*Question) error {
 }
 
 // carry asks the client one question, unless somebody else is doing so, and puts the answer where lookup finds it.
-func (f *flow) carry(ctx context.Context, q *Question) error {
+func (f *flow) carry(ctx context.Context, asker asker, q *Question) error {
 	f.mu.Lock()
 	a := f.asked[q.key]
 	if wait := a.flight; wait != nil {
@@ -333,7 +342,7 @@ func (f *flow) carry(ctx context.Context, q *Question) error {
 	landed := make(chan struct{})
 	a.flight = landed
 	f.mu.Unlock()
-	raw, err := f.asker.ask(ctx, q.key, q)
+	raw, err := asker.ask(ctx, q.key, q)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a.flight = nil

@@ -27,6 +27,11 @@ var (
 // listen answers subscriptions/listen (MCP 2026-07-28, patterns, subscriptions): it tells the client what it asked for until the client has enough,
 // or the server ends, which is when it is answered. The first message is the acknowledgement of what will be told.
 func (s *Server) listen(ctx context.Context, c *call, r *jsonrpc2.Request, v values) (any, error) {
+	tasks, err := s.taskFeed(ctx, c, v[1])
+	if err != nil {
+		return nil, err
+	}
+	defer tasks.end()
 	f := &feed{listen: true, held: true}
 	uris, ok := f.ask(v[1])
 	if !ok {
@@ -60,7 +65,7 @@ func (s *Server) listen(ctx context.Context, c *call, r *jsonrpc2.Request, v val
 	}
 	over := make(chan struct{})
 	f.over = func() { close(over) }
-	granted := s.grant(ctx, f, uris)
+	granted := tasks.grant(s.grant(ctx, f, uris))
 	if !s.feeds.add(f) { // before the acknowledgement: what changes from now on is told after it
 		return nil, errClosed
 	}
@@ -68,7 +73,7 @@ func (s *Server) listen(ctx context.Context, c *call, r *jsonrpc2.Request, v val
 	p := append([]byte{'{'}, meta...)
 	p = append(append(p, `,"notifications":`...), granted...)
 	c.mu.Lock()
-	err := c.send(acknowledgedMethod, encoded(append(p, '}')))
+	err = c.send(acknowledgedMethod, encoded(append(p, '}')))
 	c.mu.Unlock()
 	if err != nil {
 		return nil, err
@@ -79,12 +84,25 @@ func (s *Server) listen(ctx context.Context, c *call, r *jsonrpc2.Request, v val
 	if conn != nil {
 		closing = conn.Closing()
 	}
-	select {
-	case <-over:
-	case <-closing:
-	case <-ctx.Done():
-		if !errors.Is(context.Cause(ctx), cancel.ErrClosing) {
-			return nil, ctx.Err()
+	tasks.tell(ctx, c, meta) // what has changed before the client listened
+	for listening := true; listening; {
+		changed, rested := tasks.due()
+		select {
+		case <-changed:
+			tasks.tell(ctx, c, meta)
+		case <-rested:
+			if tasks.rested() {
+				tasks.tell(ctx, c, meta)
+			}
+		case <-over:
+			listening = false
+		case <-closing:
+			listening = false
+		case <-ctx.Done():
+			if !errors.Is(context.Cause(ctx), cancel.ErrClosing) {
+				return nil, ctx.Err()
+			}
+			listening = false
 		}
 	}
 	s.feeds.remove(f) // nothing follows the result
@@ -115,21 +133,7 @@ func (f *feed) ask(raw []byte) (uris []string, ok bool) {
 	if v[3] == nil {
 		return nil, true
 	}
-	if v[3][0] != '[' {
-		return nil, false
-	}
-	for i := skipSpace(v[3], 1); i < len(v[3])-1; {
-		end := skipValue(v[3], i)
-		uri, ok := stringValue(v[3][i:end])
-		if !ok || end == i {
-			return nil, false
-		}
-		uris = append(uris, uri)
-		if i = skipSpace(v[3], end); v[3][i] == ',' {
-			i = skipSpace(v[3], i+1)
-		}
-	}
-	return uris, true
+	return stringList(v[3])
 }
 
 // grant keeps of what the client wants what the server will tell, and returns it as the acknowledgement says it. What is not granted is left out without

@@ -121,16 +121,6 @@ type TaskRequest struct {
 	Answer json.RawMessage // nil: none yet
 }
 
-// open returns the requests that wait for an answer.
-func (t *Task) open() (n int) {
-	for i := range t.Requests {
-		if t.Requests[i].Answer == nil {
-			n++
-		}
-	}
-	return n
-}
-
 func (t *Task) request(key string) *TaskRequest {
 	for i := range t.Requests {
 		if t.Requests[i].Key == key {

@@ -11,6 +11,9 @@ import (
 // adopt lets the body go on asking where the call left off: with the same identifier, and what was computed.
 func (c *call) adopt(from *call, r *taskRun) {
 	c.x.asker = r
+	if !c.modern() {
+		c.x.asker = relay{r}
+	}
 	f := c.flow()
 	old := from.asks.Load()
 	if old == nil {
@@ -26,7 +29,7 @@ func (c *call) adopt(from *call, r *taskRun) {
 
 // ask implements asker: the question appears in the task, and the answer comes with a tasks/update.
 func (r *taskRun) ask(ctx context.Context, key string, q *Question) (json.RawMessage, error) {
-	g, err := r.group(ctx, []*Question{q})
+	g, err := r.group([]*Question{q})
 	if err != nil {
 		return nil, err
 	}
@@ -36,23 +39,20 @@ func (r *taskRun) ask(ctx context.Context, key string, q *Question) (json.RawMes
 
 // questions are some that a body asks together, so that the client sees all of them at once.
 type questions struct {
-	run     *taskRun
-	ctx     context.Context // ends with the wait
-	cancel  context.CancelFunc
-	keys    []string // in the task, in the order of the questions
-	byKey   map[string]string
-	changed <-chan struct{} // nil: it is looked for
-	answers chan map[string]json.RawMessage
+	run   *taskRun
+	keys  []string          // in the task
+	byKey map[string]string // those, by the keys of the questions
 }
 
 // group puts questions into the task.
-func (r *taskRun) group(ctx context.Context, qs []*Question) (*questions, error) {
+func (r *taskRun) group(qs []*Question) (*questions, error) {
 	if err := context.Cause(r.call); err != nil {
 		return nil, err
 	}
-	k := r.tasker
+	ctx, cancel := aside(r.call)
+	defer cancel()
 	g := &questions{run: r, byKey: make(map[string]string, len(qs))}
-	_, err := k.change(ctx, r.id, func(t *Task) error {
+	_, err := r.tasker.change(ctx, r.id, func(t *Task) error {
 		g.keys = g.keys[:0]
 		for _, q := range qs {
 			t.Serial++
@@ -64,7 +64,7 @@ func (r *taskRun) group(ctx context.Context, qs []*Question) (*questions, error)
 		return nil
 	})
 	if err != nil {
-		return nil, r.why(ctx, err)
+		return nil, r.why(context.Background(), err)
 	}
 	r.asking.Do(func() { close(r.asked) })
 	return g, nil
@@ -73,7 +73,7 @@ func (r *taskRun) group(ctx context.Context, qs []*Question) (*questions, error)
 // why is the reason that something cannot be done to a task: the end of its context says more than the state it is in.
 func (r *taskRun) why(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	if cause := context.Cause(r.call); cause != nil {
 		return cause

@@ -238,12 +238,12 @@ func (s *Server) taskList(ctx context.Context, c *call, r *jsonrpc2.Request, _ v
 		cursor, ok = stringValue(v[3])
 	}
 	if !ok || v[3] != nil && cursor == "" {
-		return nil, errCursor
+		return nil, errTaskPage
 	}
 	tasks, next, err := s.tasks.store.(TaskLister).List(ctx, owner, cursor, taskPage)
 	if err != nil {
 		if ctx.Err() == nil && cursor != "" {
-			return nil, errCursor
+			return nil, errTaskPage
 		}
 		return nil, err
 	}
@@ -263,4 +263,56 @@ func (s *Server) taskList(ctx context.Context, c *call, r *jsonrpc2.Request, _ v
 		page = appendString(append(page, `,"nextCursor":`...), next)
 	}
 	return encoded(append(page, '}')), nil
+}
+
+var errTaskPage = &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: unknown cursor"}
+
+// relay is how such a task asks its client: by requests that say which task they belong to. On a connection they are sent at once; the client of a host, which
+// may have no stream open, is to see that input is required, and sends a tasks/result for the requests to come on.
+type relay struct{ run *taskRun }
+
+func (a relay) ask(ctx context.Context, key string, q *Question) (json.RawMessage, error) {
+	r := a.run
+	g, err := r.group([]*Question{q})
+	if err != nil {
+		return nil, err
+	}
+	defer g.end()
+	own := *q
+	own.fit = func(rev revision) []byte {
+		params := q.params(rev)
+		if len(params) == 0 {
+			params = emptyResult
+		}
+		params, _ = related{params, r.id}.appendJSON(nil)
+		return params
+	}
+	peer := peerAsker{r.call.session}
+	if r.call.x.entry == nil {
+		return peer.ask(ctx, key, &own)
+	}
+	for {
+		stream, more := r.waiter.last()
+		if stream == nil {
+			select {
+			case <-more:
+				continue
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		raw, err := a.on(ctx, stream, peer, key, &own)
+		if err == nil || ctx.Err() != nil || stream.Err() == nil {
+			return raw, err
+		}
+		r.waiter.remove(stream) // it has ended; there may be another
+	}
+}
+
+// on asks on the stream of a tasks/result.
+func (a relay) on(ctx context.Context, stream *call, peer peerAsker, key string, q *Question) (json.RawMessage, error) {
+	both, cancel := context.WithCancelCause(stream)
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })()
+	return peer.ask(both, key, q)
 }

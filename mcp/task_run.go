@@ -221,8 +221,8 @@ func (r *taskRun) settle() {
 		result, r.err = r.encode(r.value)
 	}
 	if r.err != nil {
-		if over && isContextError(r.err) {
-			return
+		if _, panicked := errors.AsType[*jsonrpc2.PanicError](r.err); over && !panicked {
+			return // it gave up, as it should
 		}
 		wire, message = r.wire(r.err)
 	}

@@ -44,7 +44,7 @@ func transition(old, next *Task, now time.Time, linger time.Duration) error {
 			return err
 		}
 		next.Status = TaskWorking
-		if next.open() > 0 {
+		if len(next.asked()) > 0 {
 			next.Status = TaskInputRequired
 		}
 	}
@@ -79,7 +79,7 @@ func sameRequests(old, next *Task) error {
 	if next.Serial != old.Serial+fresh {
 		return fmt.Errorf("%w: keys that are not counted", errTaskState)
 	}
-	if fresh > 0 && next.open() > maxTaskRequests {
+	if fresh > 0 && len(next.asked()) > maxTaskRequests {
 		return errTaskAsks
 	}
 	return nil
@@ -88,9 +88,17 @@ func sameRequests(old, next *Task) error {
 // seen reports whether clients see a difference.
 func seen(old, next *Task) bool {
 	return old.Status != next.Status || old.Message != next.Message || old.TTL != next.TTL || old.Poll != next.Poll ||
-		!slices.EqualFunc(old.Requests, next.Requests, func(a, b TaskRequest) bool {
-			return a.Key == b.Key && (a.Answer == nil) == (b.Answer == nil)
-		})
+		!slices.Equal(old.asked(), next.asked())
+}
+
+// asked returns the keys of the requests that wait for an answer.
+func (t *Task) asked() (keys []string) {
+	for i := range t.Requests {
+		if t.Requests[i].Answer == nil {
+			keys = append(keys, t.Requests[i].Key)
+		}
+	}
+	return keys
 }
 
 func later(a, b time.Time) time.Time {
