@@ -181,6 +181,7 @@ type Question struct {
 	text     []byte                  // the params, as the newest revision has them
 	fit      func(r revision) []byte // and as others have them; nil: the same
 	schema   *schema                 // of a form's content
+	defaults json.RawMessage         // of fields of a form that are left empty
 	several  bool                    // a form with a choice of several
 	err      error                   // why it cannot be asked
 	digest   []byte                  // of method and params
@@ -266,6 +267,9 @@ func (q *Question) Decode(v any) error {
 	e := q.Elicited()
 	if e == nil {
 		return ErrInputRequired
+	}
+	if q.defaults != nil && e.Action == Accept {
+		_ = jsonrpc2.DefaultCodec.Unmarshal(q.defaults, v) // where v is of another type they are not its
 	}
 	return e.Decode(v)
 }

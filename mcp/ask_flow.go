@@ -39,7 +39,7 @@ type flow struct {
 	used    map[string][]byte // digests of the questions, by key
 	count   map[string]int    // of questions without keys, by word
 	loose   int               // of them in flight
-	unread  int               // recorded answers that were not asked for yet
+	unread  int               // questions of earlier entries that were not asked again yet
 	body    bool              // the part of an asking tool that must not ask
 	fault   error             // wins over whatever the function returns
 }
@@ -64,7 +64,7 @@ func (f *flow) enter() {
 	f.pending, f.used, f.count, f.loose, f.body = nil, nil, nil, 0, false
 	f.unread = 0
 	for _, a := range f.asked {
-		if a.read = !f.replay || a.Plain || a.Answer == nil; !a.read {
+		if a.read = !f.replay || a.Plain; !a.read {
 			f.unread++
 		}
 	}
@@ -100,13 +100,15 @@ func (f *flow) put(qs []*Question, collecting bool) (open []*Question, err error
 	case f.closed != nil:
 		return nil, f.closed
 	}
-	if err := f.able(qs); err != nil {
-		return nil, err
-	}
 	for _, q := range qs {
 		if q.err != nil {
 			return nil, f.broken(q.err)
 		}
+	}
+	if err := f.able(qs); err != nil {
+		return nil, err
+	}
+	for _, q := range qs {
 		if err := f.name(q); err != nil {
 			return nil, f.broken(err)
 		}
@@ -186,6 +188,9 @@ func (f *flow) lookup(qs []*Question) (open []*Question, err error) {
 // find looks for the answer of one question. mu is held.
 func (f *flow) find(q *Question) (done bool, err error) {
 	a := f.asked[q.key]
+	if a != nil {
+		f.readOnce(a)
+	}
 	switch {
 	case a == nil:
 		a = &asked{Digest: q.digest, Method: q.method, read: true}
@@ -198,7 +203,6 @@ func (f *flow) find(q *Question) (done bool, err error) {
 		}
 	case !sameDigest(a.Digest, q.digest):
 		// Whatever was answered was the answer to something else.
-		f.readOnce(a)
 		*a = asked{Digest: q.digest, Method: q.method, Drift: a.Drift + 1, read: true}
 		delete(f.given, q.key)
 		if a.Drift >= maxDrift {
@@ -206,10 +210,8 @@ func (f *flow) find(q *Question) (done bool, err error) {
 		}
 		return false, nil
 	case a.failure != nil:
-		f.readOnce(a)
 		return false, a.failure
 	case a.Answer != nil:
-		f.readOnce(a)
 		q.answer = a.Answer
 		return true, nil
 	}
@@ -231,7 +233,7 @@ func (f *flow) find(q *Question) (done bool, err error) {
 	return true, nil
 }
 
-// readOnce notes that a recorded answer was asked for. mu is held.
+// readOnce notes that a question was asked again. mu is held.
 func (f *flow) readOnce(a *asked) {
 	if !a.read {
 		a.read = true

@@ -43,13 +43,15 @@ func (t *target) run(s *Server, ctx context.Context) (any, error) {
 	return s.Reader(ctx, t.name)
 }
 
-// digest is that of the arguments.
+// digest is that of what is called, and with what: neither the answers of the client belong to it, nor _meta.
 func (t *target) digest() []byte {
 	raw := t.arguments.raw
 	if len(raw) == 0 {
 		raw = emptyResult
 	}
 	h := sha256.New()
+	writeText(h, t.method())
+	writeText(h, t.name)
 	digestJSON(h, raw)
 	return h.Sum(nil)[:digestSize]
 }
@@ -168,6 +170,10 @@ type result struct {
 func (s *Server) aside(ctx context.Context, r *jsonrpc2.Request, f *flow, t *target) (any, error) {
 	done := make(chan result, 1)
 	own := *t
+	if own.arguments.req != nil { // it may outlive the request
+		r.Params()
+		own.arguments.req = nil
+	}
 	go func() {
 		out := result{nil, errors.New("mcp: the function has ended its goroutine")}
 		defer func() {
@@ -193,7 +199,6 @@ func (s *Server) aside(ctx context.Context, r *jsonrpc2.Request, f *flow, t *tar
 	case out := <-done:
 		return out.v, out.err
 	case <-late.C:
-		r.Params() // it may still read its arguments: their buffer is not used again
 		s.report(ctx, r, fmt.Errorf("mcp: %s %q goes on %v after it has asked, without looking at its context", t.method(), t.name, grace))
 		return nil, ErrInputRequired
 	}

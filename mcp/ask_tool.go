@@ -215,7 +215,7 @@ func FormOutcome[T any](q *Asker, key, message string, o ...AskOption) (v T, act
 	}
 	e := x.Elicited()
 	if e.Action == Accept {
-		if err := e.Decode(&v); err != nil {
+		if err := x.Decode(&v); err != nil {
 			q.err = err
 			var zero T
 			return zero, "", false

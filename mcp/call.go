@@ -212,6 +212,12 @@ func (c *call) failure(err error) error {
 			err = &moved
 		}
 	}
+	if e, ok := errors.AsType[*CapabilityError](err); ok {
+		if c.modern() {
+			return e.wire()
+		}
+		return &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: e.Error()}
+	}
 	c.mu.Lock()
 	hosted := c.x != nil && c.x.entry != nil
 	c.mu.Unlock()

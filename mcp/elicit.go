@@ -103,7 +103,17 @@ func (e *ElicitResult) Decode(v any) error {
 	if err := e.Action.err(); err != nil {
 		return err
 	}
-	if err := jsonrpc2.DefaultCodec.Unmarshal(e.Content, v); err != nil {
+	err := jsonrpc2.DefaultCodec.Unmarshal(e.Content, v)
+	if err != nil {
+		// 3.0 is an integer to a schema and not to a Go int: once more, with numbers in their shortest form.
+		var plain any
+		if json.Unmarshal(e.Content, &plain) == nil {
+			if again, failed := json.Marshal(plain); failed == nil {
+				err = jsonrpc2.DefaultCodec.Unmarshal(again, v)
+			}
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("%w: it does not decode into %T", ErrAnswer, v)
 	}
 	return nil

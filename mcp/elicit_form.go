@@ -16,6 +16,8 @@ type blank struct {
 	text   []byte // requestedSchema
 	schema *schema
 	multi  bool // there is a choice of several in it
+
+	defaults json.RawMessage // of fields that may be left empty; nil: none
 }
 
 // newBlank makes a form of a schema that the program gave.
@@ -75,7 +77,7 @@ func blankOf[T any]() (*blank, error) {
 
 // inferBlank makes a form of a struct: what clients are shown is the part of its schema that forms can have, what they answer is held against all of it.
 func inferBlank(t reflect.Type) (*blank, error) {
-	full, _, err := inferSchema(t)
+	full, defaults, err := inferSchema(t)
 	if err != nil {
 		return nil, fmt.Errorf("mcp: form of type %v: %w", t, err)
 	}
@@ -94,6 +96,7 @@ func inferBlank(t reflect.Type) (*blank, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (of type %v)", err, t)
 	}
+	b.defaults = defaults
 	open := *full.source
 	open.AdditionalProperties = nil // what a client adds is of no account
 	whole, err := json.Marshal(&open)
@@ -135,7 +138,7 @@ func (b *blank) question(message string, err error, o []AskOption) *Question {
 		return append(p, '}')
 	}
 	q := newQuestion(methodElicit, "elicit", need(KindForm), write(`"mode":"form",`, bytes.TrimSpace(b.text)), nil, o)
-	q.schema, q.several = b.schema, b.multi
+	q.schema, q.several, q.defaults = b.schema, b.multi, b.defaults
 	q.fit = func(r revision) []byte {
 		if r.richForms() {
 			return q.text

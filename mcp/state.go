@@ -58,9 +58,7 @@ type claims struct {
 	Issued    int64                      `json:"i"`
 	Expires   int64                      `json:"e"`
 	Begun     int64                      `json:"b,omitempty"`
-	Method    string                     `json:"m,omitempty"`
-	Name      string                     `json:"n,omitempty"`
-	Arguments []byte                     `json:"d,omitempty"` // digest
+	Target    []byte                     `json:"d,omitempty"` // digest of method, name and arguments
 	Principal []byte                     `json:"p,omitempty"` // digest; nil: there was none
 	Round     int                        `json:"r,omitempty"`
 	Call      string                     `json:"c,omitempty"`
@@ -89,7 +87,7 @@ func (s *Server) seal(ctx context.Context, f *flow, t *target) (string, error) {
 	now := time.Now()
 	c := claims{
 		Format: stateFormat, Audience: s.Name, Issued: now.Unix(), Expires: now.Add(stateLife).Unix(), Begun: f.begun().Unix(),
-		Method: t.method(), Name: t.name, Arguments: t.digest(), Principal: principalTag(ctx, f.callID()),
+		Target: t.digest(), Principal: principalTag(ctx, f.callID()),
 		Round: f.round, Call: f.callID(), Asked: f.asked, Memos: f.memos, User: f.user,
 	}
 	token, err := s.sealClaims(&c)
@@ -142,10 +140,8 @@ func (s *Server) unseal(ctx context.Context, token string, t *target) (*flow, er
 		return nil, errors.New("mcp: the state was made by another server")
 	case time.Since(begun) > maxFlow:
 		return nil, fmt.Errorf("mcp: the call began more than %v ago", maxFlow)
-	case c.Method != t.method() || c.Name != t.name:
-		return nil, errors.New("mcp: the state belongs to a call of something else")
-	case !sameDigest(c.Arguments, t.digest()):
-		return nil, errors.New("mcp: the arguments are not those that the state was made for")
+	case !sameDigest(c.Target, t.digest()):
+		return nil, errors.New("mcp: the state was made for something else, or for other arguments")
 	case !sameDigest(c.Principal, principalTag(ctx, c.Call)):
 		return nil, errors.New("mcp: the state belongs to another principal")
 	}

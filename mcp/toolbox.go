@@ -116,6 +116,9 @@ func (b *Toolbox) add(t *boxed, in *schema) error {
 	if t.tool.Timeout < 0 || t.tool.Concurrency < 0 {
 		return fmt.Errorf("mcp: tool %q: Timeout and Concurrency must not be negative", t.tool.Name)
 	}
+	if t.tool.SingleUse {
+		return fmt.Errorf("mcp: tool %q: SingleUse is for AddAskingTool; see Claim for other tools", t.tool.Name)
+	}
 	limits := limiter(&t.tool)
 	t.call = t.tasked(limits(t.call), limits)
 
