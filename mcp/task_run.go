@@ -207,6 +207,9 @@ func (r *taskRun) run() {
 	}()
 	r.value, r.err = r.body(r.call)
 	returned = true
+	if r.err != nil {
+		r.value, r.err = k.server.outcome(r.call, &target{what: 't'}, r.err)
+	}
 }
 
 // settle stores the outcome, unless the task has ended otherwise meanwhile.
@@ -266,8 +269,9 @@ func (r *taskRun) encode(v any) (_ []byte, err error) {
 		}
 	}()
 	c := r.call
-	if t, typed := v.(resultTyper); typed && t.resultType() != resultComplete {
-		return nil, fmt.Errorf("mcp: a task cannot end with a result of type %q", t.resultType())
+	switch v.(type) {
+	case resultTyper, *InputRequired:
+		return nil, fmt.Errorf("mcp: a task cannot end with a %T", v)
 	}
 	v = callResult(c, v)
 	if c.modern() {

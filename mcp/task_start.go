@@ -41,6 +41,9 @@ func RunTask(ctx context.Context, o TaskOptions, body func(ctx context.Context) 
 		if err != nil {
 			return failed(ctx, err)
 		}
+		if ask, ok := v.(*InputRequired); ok {
+			return ask, nil
+		}
 		return output{}.result(ctx, v)
 	})
 }
