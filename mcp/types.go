@@ -104,6 +104,9 @@ type Template struct {
 	Annotations *Annotations `json:"annotations,omitempty"`
 	Icons       []Icon       `json:"icons,omitempty"`
 	Meta        Meta         `json:"_meta,omitempty"`
+
+	// Complete suggests values of variables, by name, in a [ResourceSet].
+	Complete map[string]Suggest `json:"-"`
 }
 
 // Prompt describes a prompt (MCP Prompt).
@@ -114,6 +117,9 @@ type Prompt struct {
 	Arguments   []PromptArgument `json:"arguments,omitempty"`
 	Icons       []Icon           `json:"icons,omitempty"`
 	Meta        Meta             `json:"_meta,omitempty"`
+
+	// Complete suggests values of arguments, by name, in a [PromptSet].
+	Complete map[string]Suggest `json:"-"`
 }
 
 // PromptArgument describes one argument of a prompt; its value is a string.
