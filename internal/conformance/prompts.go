@@ -12,14 +12,14 @@ import (
 var prompts = []mcp.Prompt{
 	{Name: "test_input_required_result_prompt", Description: "Asks before it is one."},
 	{Name: "test_prompt_with_arguments", Description: "Repeats its two arguments.", Arguments: []mcp.PromptArgument{
-		{Name: "arg1", Description: "the first", Required: true},
+		{Name: "arg1", Title: "First", Description: "the first", Required: true},
 		{Name: "arg2", Description: "the second", Required: true},
 	}},
 	{Name: "test_prompt_with_embedded_resource", Description: "Carries a resource.", Arguments: []mcp.PromptArgument{
 		{Name: "resourceUri", Description: "the URI it is given", Required: true},
 	}},
 	{Name: "test_prompt_with_image", Description: "Carries a picture."},
-	{Name: "test_simple_prompt", Title: "Simple prompt", Description: "Is a text."},
+	{Name: "test_simple_prompt", Title: "Simple prompt", Description: "Is a text.", Icons: icons, Meta: meta},
 }
 
 // prompts is a Lister of prompts; the trigger tool adds one and takes it out again.

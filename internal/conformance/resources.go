@@ -8,9 +8,17 @@ import (
 	"github.com/tandem-rpc/tandem/mcp"
 )
 
+// half, icons and meta are what the most complete definition of each kind has.
+var (
+	half  = 0.5
+	icons = []mcp.Icon{{Src: "data:image/png;base64," + dot, MIMEType: "image/png", Sizes: []string{"1x1"}, Theme: "light"}}
+	meta  = mcp.Meta{"example.com/made-by": "everything"}
+)
+
 var (
 	staticText = mcp.Resource{
 		URI: "test://static-text", Name: "static-text", Title: "Static text", Description: "A text that is always the same.", MIMEType: "text/plain",
+		Annotations: &mcp.Annotations{Audience: []mcp.Role{mcp.RoleUser}, Priority: &half, LastModified: "2026-07-28T00:00:00Z"}, Icons: icons, Meta: meta,
 	}
 	staticBinary = mcp.Resource{
 		URI: "test://static-binary", Name: "static-binary", Description: "A picture that is always the same.", MIMEType: "image/png",
@@ -20,7 +28,8 @@ var (
 		MIMEType: "text/plain",
 	}
 	dataTemplate = mcp.Template{
-		URITemplate: "test://template/{id}/data", Name: "template-data", Description: "Data about one id.", MIMEType: "application/json",
+		URITemplate: "test://template/{id}/data", Name: "template-data", Title: "Data", Description: "Data about one id.", MIMEType: "application/json",
+		Icons: icons, Meta: meta,
 	}
 )
 
@@ -39,8 +48,9 @@ func read(_ context.Context, uri string) (any, error) {
 	case watched.URI:
 		return text(watched, "This is a resource to watch."), nil
 	}
-	id, ok := strings.CutPrefix(uri, "test://template/")
-	if id, ok = strings.CutSuffix(id, "/data"); !ok || id == "" || strings.Contains(id, "/") {
+	id, begins := strings.CutPrefix(uri, "test://template/")
+	id, ends := strings.CutSuffix(id, "/data")
+	if !begins || !ends || id == "" || strings.Contains(id, "/") {
 		return nil, mcp.ResourceNotFound(uri)
 	}
 	b, err := json.Marshal(struct {

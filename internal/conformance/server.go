@@ -29,6 +29,7 @@ func New(report func(ctx context.Context, r *jsonrpc2.Request, err error)) *Serv
 	s := new(Server)
 	s.Server = &mcp.Server{
 		Name: "everything", Version: "1.0.0", Title: "Everything", Description: "One of everything, for the conformance suites.",
+		WebsiteURL: "https://example.com/everything", Icons: icons,
 		Instructions: "This server exists to be tested.",
 		Lister:       s.box.List,
 		Caller:       s.box.Call,
@@ -42,6 +43,7 @@ func New(report func(ctx context.Context, r *jsonrpc2.Request, err error)) *Serv
 		Reporter:     report,
 		Logging:      true,
 		ListChanged:  true,
+		Tasks:        &mcp.Tasks{Experimental: true},
 		Cache: mcp.Caching{
 			Discover:  mcp.CacheHint{TTL: time.Minute, Public: true},
 			Templates: mcp.CacheHint{TTL: time.Minute, Public: true},
@@ -51,6 +53,7 @@ func New(report func(ctx context.Context, r *jsonrpc2.Request, err error)) *Serv
 	s.notifying()
 	s.schemas()
 	s.asking()
+	s.working()
 	s.changing()
 	return s
 }
@@ -62,9 +65,11 @@ func (s *Server) plain(name, description string, f func(ctx context.Context) (an
 	})
 }
 
+const dot = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=="
+
 // png is a picture of one red dot, wav a sound of no length.
 var (
-	png = decoded("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==")
+	png = decoded(dot)
 	wav = decoded("UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=")
 )
 

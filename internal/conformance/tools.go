@@ -35,13 +35,17 @@ func (s *Server) contents() {
 		return &mcp.ResourceLink{Resource: staticText}, nil
 	})
 	s.plain("test_error_handling", "Always fails.", func(context.Context) (any, error) {
-		return nil, errors.New("This tool intentionally returns an error for testing") //nolint:staticcheck // the suites look for this very text
+		return mcp.ErrorResult("This tool intentionally returns an error for testing"), nil
 	})
 	type measured struct {
 		City    string  `json:"city" jsonschema:"where it was measured"`
 		Celsius float64 `json:"celsius"`
 	}
-	mcp.AddTool(&s.box, mcp.Tool{Name: "test_structured_content", Title: "Structured content", Description: "Answers a machine can read."},
+	safe := true
+	mcp.AddTool(&s.box, mcp.Tool{
+		Name: "test_structured_content", Title: "Structured content", Description: "Answers what a machine can read, and has every member a tool can have.",
+		Annotations: &mcp.ToolAnnotations{Title: "Structured content", ReadOnlyHint: &safe, IdempotentHint: &safe}, Icons: icons, Meta: meta,
+	},
 		func(_ context.Context, in struct {
 			City string `json:"city"`
 		},

@@ -47,7 +47,7 @@ func (m *message) err() *jsonrpc2.Error {
 }
 
 // Call is [Client.Request] for callers that want the end of it: where the server answers that it needs input (since 2026-07-28), the answers come from the
-// Options and the request is sent again with them. The result is decoded into result; nil drops it.
+// Options and the request is sent again with them; where the answer is a task, its result is waited for. The result is decoded into result; nil drops it.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	members, err := object(params)
 	if err != nil {
@@ -61,6 +61,11 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 		var ask inputRequired
 		if err := json.Unmarshal(raw, &ask); err != nil {
 			return fmt.Errorf("%s: %w", method, err)
+		}
+		if ask.Type == "task" {
+			if raw, err = c.follow(ctx, raw); err != nil {
+				return fmt.Errorf("%s: %w", method, err)
+			}
 		}
 		if ask.Type != "input_required" {
 			if result == nil {

@@ -143,7 +143,7 @@ func (l *hostLink) Call(ctx context.Context, method string, params, result any) 
 }
 
 func (l *hostLink) send(payload []byte) error {
-	m, err := mcp.Inspect(payload)
+	m, _ := mcp.Inspect(payload) // what is no JSON is for the server to refuse
 	var sent message
 	_ = json.Unmarshal(payload, &sent)
 	modern := m.Modern || l.client.o.modern()
@@ -170,10 +170,12 @@ func (l *hostLink) send(payload []byte) error {
 		return ErrClosed
 	}
 	if l.session == nil {
-		if l.session, err = l.server.NewSession(l); err != nil {
+		ses, err := l.server.NewSession(l)
+		if err != nil {
 			l.mu.Unlock()
 			return err
 		}
+		l.session = ses
 	}
 	ses := l.session
 	handle := func() {

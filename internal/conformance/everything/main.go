@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/tandem-rpc/tandem/framework"
 	"github.com/tandem-rpc/tandem/internal/conformance"
@@ -73,5 +74,9 @@ func serve(ctx context.Context, address string, server *mcp.Server) error {
 	mux := http.NewServeMux()
 	h.Register(mux, "/mcp")
 	fmt.Printf("http://localhost:%d/mcp\n", l.Addr().(*net.TCPAddr).Port)
-	return h.Serve(ctx, l, mcphttp.NewServer(mux))
+	err = h.Serve(ctx, l, mcphttp.NewServer(mux))
+	end, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer stop()
+	_ = server.Shutdown(end) // tasks that wait for their clients are given up
+	return err
 }
