@@ -47,8 +47,8 @@ type Runtime struct {
 	// MaxConns is how many connections from listeners are served at once; a further one is closed when it comes, and logged. 0 is
 	// DefaultMaxConns, negative: no limit.
 	MaxConns int
-	// PipeSize, if above 0, asks the system to let so many bytes wait in the pipe that standard output is. Linux has it; results of a megabyte
-	// get through nearly twice as fast with 1 << 20. The system counts it against the user's limit, and refusal does no harm.
+	// PipeSize, if above 0, asks the system to let so many bytes wait in the pipes that standard input and output are. Linux has it; messages of
+	// a megabyte get through much faster with 1 << 20. The system counts it against the user's limit, and refusal does no harm.
 	PipeSize int
 
 	number    atomic.Int64 // of the last connection from a listener, for the log

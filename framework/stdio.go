@@ -42,6 +42,7 @@ func (rt *Runtime) serveStdio(ctx context.Context, at place, fes []FrontEnd) (in
 	}
 	defer restore()
 	if rt.PipeSize > 0 {
+		setPipeSize(os.Stdin, rt.PipeSize)
 		setPipeSize(out, rt.PipeSize)
 	}
 	streams := &stdio{in: os.Stdin, out: out}

@@ -20,32 +20,35 @@ type chunk struct {
 	kept atomic.Bool
 }
 
-// One pool for each power of two from chunkSize to pooledSize. The garbage collector empties a sync.Pool, so memory taken for a burst of large
-// messages is given back.
-var chunkPools [6]sync.Pool
+// One pool for each size: four steps from every power of two to the next, from chunkSize to pooledSize, since a chunk that is kept costs its whole size. The
+// garbage collector empties a sync.Pool, so memory taken for a burst of large messages is given back.
+var chunkPools [21]sync.Pool
 
-// chunkClass returns the pool for chunks of at least n bytes, or -1.
-func chunkClass(n int) int {
+// chunkClass returns the pool for chunks of at least n bytes and their size, or -1 and n.
+func chunkClass(n int) (class, size int) {
 	if n <= chunkSize {
-		return 0
+		return 0, chunkSize
 	}
 	if n > pooledSize {
-		return -1
+		return -1, n
 	}
-	return bits.Len(uint(n-1)) - bits.Len(chunkSize-1)
+	const unit = chunkSize / 4
+	units := (n + unit - 1) / unit
+	octave := bits.Len(uint(units-1)) - 3
+	steps := (units + 1<<octave - 1) >> octave // 5 to 8
+	return 4*octave + steps - 4, unit * steps << octave
 }
 
 // newChunk returns a chunk of at least n bytes with one reference.
 func newChunk(n int) *chunk {
-	class := chunkClass(n)
+	class, size := chunkClass(n)
 	if class >= 0 {
 		if c, ok := chunkPools[class].Get().(*chunk); ok {
 			c.refs.Store(1)
 			return c
 		}
-		n = chunkSize << class
 	}
-	c := &chunk{buf: make([]byte, n)}
+	c := &chunk{buf: make([]byte, size)}
 	c.refs.Store(1)
 	return c
 }
@@ -63,7 +66,7 @@ func (c *chunk) release() {
 		panic("jsonrpc2: chunk released twice")
 	}
 	scribble(c.buf)
-	if class := chunkClass(len(c.buf)); class >= 0 {
+	if class, _ := chunkClass(len(c.buf)); class >= 0 {
 		chunkPools[class].Put(c)
 	}
 }

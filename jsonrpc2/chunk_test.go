@@ -7,17 +7,24 @@ import (
 
 func TestChunkClass(t *testing.T) {
 	for _, c := range []struct{ n, class, size int }{
-		{0, 0, 64 << 10}, {1, 0, 64 << 10}, {64 << 10, 0, 64 << 10}, {64<<10 + 1, 1, 128 << 10}, {128 << 10, 1, 128 << 10},
-		{1 << 20, 4, 1 << 20}, {1<<20 + 1, 5, 2 << 20}, {2 << 20, 5, 2 << 20}, {2<<20 + 1, -1, 2<<20 + 1}, {16 << 20, -1, 16 << 20},
+		{0, 0, 64 << 10}, {1, 0, 64 << 10}, {64 << 10, 0, 64 << 10}, {64<<10 + 1, 1, 80 << 10}, {100 << 10, 3, 112 << 10}, {128 << 10, 4, 128 << 10},
+		{128<<10 + 1, 5, 160 << 10}, {1 << 20, 16, 1 << 20}, {1<<20 + 1, 17, 1280 << 10}, {2 << 20, 20, 2 << 20}, {2<<20 + 1, -1, 2<<20 + 1}, {16 << 20, -1, 16 << 20},
 	} {
-		if got := chunkClass(c.n); got != c.class {
-			t.Errorf("class of %d is %d, want %d", c.n, got, c.class)
+		if got, size := chunkClass(c.n); got != c.class || size != c.size {
+			t.Errorf("class of %d is %d of %d bytes, want %d of %d", c.n, got, size, c.class, c.size)
 		}
 		if got := newChunk(c.n); len(got.buf) != c.size || !got.alone() {
 			t.Errorf("chunk for %d: %d bytes, alone %v, want %d", c.n, len(got.buf), got.alone(), c.size)
 		}
 	}
-	if last := chunkClass(pooledSize); last != len(chunkPools)-1 {
+	for n, last := 1, 0; n <= pooledSize; n += 999 {
+		class, size := chunkClass(n)
+		if again, same := chunkClass(size); class < last || class > last+1 || size < n || again != class || same != size {
+			t.Fatalf("class of %d is %d of %d bytes, whose own is %d", n, class, size, again)
+		}
+		last = class
+	}
+	if last, _ := chunkClass(pooledSize); last != len(chunkPools)-1 {
 		t.Errorf("%d pools, the last class is %d", len(chunkPools), last)
 	}
 }
