@@ -12,8 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // round sends one modern request to a tool and returns the answer.
@@ -583,5 +581,3 @@ func TestAskInTheBody(t *testing.T) {
 		}
 	})
 }
-
-var _ = jsonrpc2.ErrInternal

@@ -35,7 +35,7 @@ func newBlank(given any) (*blank, error) {
 	b := &blank{text: s.text, schema: s}
 	for name, p := range s.source.Properties {
 		switch kind := plainType(p); {
-		case kind == "array" && p.Items != nil:
+		case kind == "array" && p.Items != nil && (p.Items.Enum != nil || p.Items.AnyOf != nil):
 			b.multi = true
 		case !slices.Contains([]string{"string", "number", "integer", "boolean"}, kind):
 			return nil, fmt.Errorf("mcp: form: the property %q must be a string, a number, a boolean, or a choice", name)
