@@ -100,7 +100,7 @@ func (c *call) peer() Peer {
 		return c.x.entry.peer
 	}
 	if conn := jsonrpc2.ConnFrom(c.Context); conn != nil {
-		return conn
+		return c.session.server.outward(conn)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (s *Server) session(peer Peer) *Session {
 	ses.level.Store(int32(LevelWarning))
 	ses.feed.send = ses.tell
 	if peer != nil {
-		ses.way.Store(&way{peer})
+		ses.way.Store(&way{s.outward(peer)})
 	}
 	return ses
 }
@@ -108,7 +108,7 @@ func (s *Server) HandleModern(ctx context.Context, payload []byte, peer Peer) []
 	if s.invalid != nil {
 		return withoutID(s.broken(ctx))
 	}
-	out := s.handle(&entry{Context: ctx, session: s.nobody, peer: peer, modern: true}, payload)
+	out := s.handle(&entry{Context: ctx, session: s.nobody, peer: s.outward(peer), modern: true}, payload)
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), cancel.ErrClosing) {
 		return nil
 	}
@@ -126,7 +126,7 @@ func (s *Server) HandleSessionless(ctx context.Context, payload []byte, peer Pee
 	ses.sessionless = true
 	ses.terms.Store(&terms{revision: negotiate(revision)})
 	ses.open.Store(true)
-	return s.handle(&entry{Context: ctx, session: ses, peer: peer}, payload)
+	return s.handle(&entry{Context: ctx, session: ses, peer: s.outward(peer)}, payload)
 }
 
 // broken answers for a Server that cannot be used.

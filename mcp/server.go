@@ -99,8 +99,19 @@ type Server struct {
 	// Handle. Hosted sessions take batches only in revision 2025-03-26, the one that has them.
 	Batch int
 
+	// KeepAlive is how long a client is left alone before it is pinged, and how long it then has to answer: one that does not loses its session, and its
+	// connection. It is for connections over networks, where an end may go unnoticed: a child on stdio needs none. 0: no pings. Clients since
+	// 2026-07-28 have no session to keep, and are not pinged.
+	KeepAlive time.Duration
+
 	// Extend adds methods of your own. It is called once, before the first message.
 	Extend func(*jsonrpc2.Mux)
+	// Middleware wraps the handlers of all methods, those of Extend included, the first outermost. It sees messages that may come, and results before
+	// they are made what the client's revision knows. What wraps only tools, resources or prompts goes around the functions of the Server.
+	Middleware []jsonrpc2.Middleware
+	// Outgoing wraps the way to each client, the first outermost: it sees the notifications and requests of the server, not its answers. A wrapper
+	// passes on the context it got, or one derived from it.
+	Outgoing []func(Peer) Peer
 
 	once       sync.Once
 	mux        *jsonrpc2.Mux
@@ -152,6 +163,7 @@ func (s *Server) build() {
 	}
 	s.mux = jsonrpc2.NewMux()
 	s.mux.Use(s.gate)
+	s.mux.Use(s.Middleware...)
 	s.register(s.mux)
 	if s.Extend != nil {
 		s.Extend(s.mux)

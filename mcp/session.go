@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
@@ -32,9 +33,10 @@ type Session struct {
 
 	listens atomic.Int32 // subscriptions/listen that are open on a connection
 
-	mu    sync.Mutex // of what a host's session keeps
-	ended error      // why it was closed
-	calls *entryCall // in flight
+	beat  *time.Timer // until the client is pinged; under mu
+	mu    sync.Mutex  // of what a host's session keeps
+	ended error       // why it was closed
+	calls *entryCall  // in flight
 }
 
 // way is a Peer in an atomic pointer.
@@ -202,6 +204,7 @@ func (ses *Session) begin() error {
 	}
 	ses.open.Store(true)
 	ses.server.feeds.add(&ses.feed)
+	ses.keepAlive()
 	return nil
 }
 
@@ -210,6 +213,9 @@ func (ses *Session) end(cause error) {
 	ses.mu.Lock()
 	if ses.ended == nil {
 		ses.ended = cause
+	}
+	if ses.beat != nil {
+		ses.beat.Stop()
 	}
 	ses.mu.Unlock()
 	ses.open.Store(false)
