@@ -22,6 +22,7 @@ type Server struct {
 
 	box     mcp.Toolbox
 	changed atomic.Uint64 // how often the trigger tools have changed the lists
+	hangs   atomic.Int64  // calls that wait to be cancelled
 }
 
 // New makes the server. Errors that clients are not told about go to report, which may be nil.
@@ -51,6 +52,7 @@ func New(report func(ctx context.Context, r *jsonrpc2.Request, err error)) *Serv
 	}
 	s.contents()
 	s.notifying()
+	s.hanging()
 	s.schemas()
 	s.asking()
 	s.working()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/tandem-rpc/tandem/mcp"
@@ -96,6 +97,19 @@ func (s *Server) notifying() {
 		}
 		// Clients that cannot come back just wait.
 		return "Reconnection test completed successfully", pause(ctx, 200*time.Millisecond)
+	})
+}
+
+// hanging adds the tools by which a client sees that its cancellation has come through.
+func (s *Server) hanging() {
+	s.plain("test_hang", "Ends when it is cancelled, and not before.", func(ctx context.Context) (any, error) {
+		s.hangs.Add(1)
+		defer s.hangs.Add(-1)
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	})
+	s.plain("test_hanging", "Says how many calls of test_hang there are.", func(context.Context) (any, error) {
+		return strconv.FormatInt(s.hangs.Load(), 10), nil
 	})
 }
 

@@ -126,8 +126,8 @@ func need(t *testing.T, tool string) []string {
 	return nil
 }
 
-// find locates a tool: "nvim", "vscode-jsonrpc" (the Node.js that runs scripts
-// which import it) or "inspector".
+// find locates a tool: "nvim", "vscode-jsonrpc" or "typescript-sdk" (the
+// Node.js that runs scripts which import it), or "inspector".
 func find(tool string) ([]string, error) {
 	const install = "run `npm ci` in internal/e2e"
 	modules, err := filepath.Abs("node_modules")
@@ -143,6 +143,12 @@ func find(tool string) ([]string, error) {
 		return []string{path}, nil
 	case "vscode-jsonrpc":
 		if _, err := os.Stat(filepath.Join(modules, "vscode-jsonrpc", "package.json")); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, install)
+		}
+		node, err := findNode(modules)
+		return []string{node}, err
+	case "typescript-sdk":
+		if _, err := os.Stat(filepath.Join(modules, "@modelcontextprotocol", "client", "package.json")); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, install)
 		}
 		node, err := findNode(modules)
