@@ -45,8 +45,7 @@ func (s *Server) listsTasks(ctx context.Context) bool {
 
 // taskWish is what a client says that wants a task.
 type taskWish struct {
-	ttl  time.Duration // 0: whatever
-	meta []byte
+	ttl time.Duration // 0: whatever
 }
 
 // wishes reads the task member of a tools/call, for tools that allow it.

@@ -53,10 +53,9 @@ type taskRun struct {
 }
 
 var (
-	errTaskExpired     = errors.New("mcp: the task has expired")
-	errTaskInterrupted = errors.New("mcp: the server is shutting down")
-	errTaskGone        = errors.New("mcp: somebody else has ended the task")
-	errTaskExit        = errors.New("mcp: the body of a task called runtime.Goexit")
+	errTaskExpired = errors.New("mcp: the task has expired")
+	errTaskGone    = errors.New("mcp: somebody else has ended the task")
+	errTaskExit    = errors.New("mcp: the body of a task called runtime.Goexit")
 
 	taskExpired     = encoded(`{"code":-32603,"message":"Task expired"}`)
 	taskInterrupted = encoded(`{"code":-32603,"message":"Task interrupted"}`)
