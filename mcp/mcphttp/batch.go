@@ -67,7 +67,11 @@ func (p *post) batch(byHeader bool) {
 			h.busy(p.w, http.StatusTooManyRequests, "", "Too many requests of this session")
 			return
 		}
-		defer s.leave(true)
+		defer func() {
+			if !p.handed {
+				s.leave(true)
+			}
+		}()
 		for i, m := range responses {
 			s.answer(p.r.Context(), m.ID, texts[i])
 		}

@@ -113,8 +113,8 @@ func (x *exchange) upgrade(speak bool) {
 	x.stream = st
 	st.mu.Lock()
 	st.attach(x.out, nil)
-	if x.listen {
-		st.expire(x.until)
+	if x.listen && !x.until.IsZero() {
+		st.expires = time.AfterFunc(time.Until(x.until), func() { x.stop(cancel.ErrClosing) }) // it is answered then
 	}
 	st.mu.Unlock()
 }
@@ -250,7 +250,7 @@ func (x *exchange) serve(p *post) {
 	// The stream may end before the function does, so the function must not be on the goroutine that has to return for that.
 	x.over = make(chan struct{})
 	x.h.active.Add(1)
-	x.session.hold()
+	p.handed = true
 	m, payload := p.m, p.payload
 	go func() {
 		defer x.h.leave()
@@ -310,7 +310,7 @@ func (x *exchange) polls() bool {
 // observed calls the server for an exchange, or what stands for one, with MaxRun and Observe around it.
 func (h *Handler) observed(ctx context.Context, to interface {
 	handle(context.Context, []byte) []byte
-}, m *mcp.Message, payload []byte) []byte {
+}, m *mcp.Message, payload []byte) (out []byte) {
 	if h.o.MaxRun > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, h.o.MaxRun)
@@ -320,7 +320,7 @@ func (h *Handler) observed(ctx context.Context, to interface {
 		return to.handle(ctx, payload)
 	}
 	start := time.Now()
-	out := to.handle(ctx, payload)
+	out = to.handle(ctx, payload)
 	e := jsonrpc2.Event{
 		Method: m.Method, Notification: m.Kind == jsonrpc2.KindNotification, Run: time.Since(start),
 		In: len(m.Params), Out: len(out), Code: mcp.AnswerCode(out),

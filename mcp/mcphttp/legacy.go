@@ -49,7 +49,11 @@ func (p *post) legacy() {
 		h.busy(p.w, http.StatusTooManyRequests, p.m.ID.String(), "Too many requests of this session")
 		return
 	}
-	defer s.leave(request)
+	defer func() {
+		if !p.handed {
+			s.leave(request)
+		}
+	}()
 	if p.version != "" && p.version != s.mcp.Revision() {
 		s.oddVersion(p.r.Context(), p.version)
 	}

@@ -271,7 +271,7 @@ func (f *fixture) connect(version string, h ...header) *client {
 		f.t.Fatalf("initialize: %d %s", a.status, a.body)
 	}
 	c := &client{f, id, version}
-	if a := c.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`); a.status != 202 {
+	if a := c.post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, with); a.status != 202 {
 		f.t.Fatalf("initialized: %d", a.status)
 	}
 	return c
@@ -458,4 +458,42 @@ func member(text, path string) string {
 
 func contextWithCancel() (context.Context, context.CancelFunc) {
 	return context.WithCancel(context.Background())
+}
+
+// twice sends a header two times, with two values.
+func (f *fixture) twice(body string, h header, name, second string) int {
+	f.t.Helper()
+	req, err := http.NewRequest("POST", f.ts.URL+"/mcp", strings.NewReader(body))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	for k, v := range h {
+		req.Header.Set(k, v)
+	}
+	req.Header.Add(name, second)
+	resp, err := f.ts.Client().Do(req)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	return resp.StatusCode
+}
+
+// direct calls a handler without a server. The request comes from nowhere, so any host will do.
+func direct(h http.Handler, method, path, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// directWith is direct for a POST with headers.
+func directWith(h http.Handler, method, body string, with header) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "/mcp", strings.NewReader(body))
+	for k, v := range with {
+		r.Header.Set(k, v)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
 }

@@ -3,7 +3,7 @@ package mcphttp
 import (
 	"errors"
 	"net/http"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -15,9 +15,16 @@ type outlet struct {
 	fresh bool      // its headers were not written yet
 	first string    // written behind the headers
 	last  time.Time // of the last write
-	stuck atomic.Bool
 	done  chan struct{}
+
+	mu      sync.Mutex
+	stuck   bool // abort was called
+	over    bool // release was called
+	unstick *time.Timer
 }
+
+// patienceWithStuck is how long a write may still take on a response that is not wanted any more. What writes there has something else to write to.
+const patienceWithStuck = 100 * time.Millisecond
 
 // newOutlet makes one. done nil: a channel of its own.
 func newOutlet(w http.ResponseWriter, limit time.Duration, done chan struct{}) *outlet {
@@ -37,10 +44,11 @@ func (o *outlet) prepare() {
 
 // write writes b and sees to it that it leaves.
 func (o *outlet) write(fresh bool, b []byte) error {
-	_ = o.rc.SetWriteDeadline(time.Now().Add(o.limit)) // not all writers have deadlines
-	if o.stuck.Load() {
-		o.abort()
+	o.mu.Lock()
+	if !o.stuck {
+		_ = o.rc.SetWriteDeadline(time.Now().Add(o.limit)) // not all writers have deadlines
 	}
+	o.mu.Unlock()
 	if fresh {
 		o.w.WriteHeader(http.StatusOK)
 		if o.first != "" {
@@ -58,15 +66,34 @@ func (o *outlet) write(fresh bool, b []byte) error {
 	return nil
 }
 
+// hurry makes a write fail that does not end soon.
+func (o *outlet) hurry() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.over && o.unstick == nil {
+		o.unstick = time.AfterFunc(patienceWithStuck, o.abort)
+	}
+}
+
 // abort makes a write that is stuck fail. The connection is of no use afterwards.
 func (o *outlet) abort() {
-	o.stuck.Store(true)
-	_ = o.rc.SetWriteDeadline(time.Unix(1, 0))
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.over {
+		o.stuck = true
+		_ = o.rc.SetWriteDeadline(time.Unix(1, 0))
+	}
 }
 
 // release ends the response.
 func (o *outlet) release() {
-	if !o.stuck.Load() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.over = true
+	if o.unstick != nil {
+		o.unstick.Stop()
+	}
+	if !o.stuck {
 		_ = o.rc.SetWriteDeadline(time.Time{}) // the connection is used again
 	}
 	close(o.done)

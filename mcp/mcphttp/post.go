@@ -24,6 +24,7 @@ type post struct {
 	version string // of the header; "" if there is none, or more than one
 	twice   bool   // there is more than one
 	sid     string
+	handed  bool // a goroutine of its own leaves the session
 }
 
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, key string, until time.Time) {
@@ -55,7 +56,7 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (payload []byte, 
 	}
 	payload, err := h.readBody(w, r)
 	if err != nil {
-		h.refuseBody(w, r, err)
+		h.refuseBody(w, err)
 		return nil, m, false
 	}
 	h.inbound(payload)
@@ -66,15 +67,13 @@ func (h *Handler) read(w http.ResponseWriter, r *http.Request) (payload []byte, 
 	return payload, m, true
 }
 
-func (h *Handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) {
+func (h *Handler) refuseBody(w http.ResponseWriter, err error) {
 	status, what := http.StatusBadRequest, "the body could not be read"
 	switch {
 	case errors.Is(err, errTooLarge):
 		status, what = http.StatusRequestEntityTooLarge, "the body is too large"
 	case errors.Is(err, errSlow):
 		status, what = http.StatusRequestTimeout, "the body came too slowly"
-	case r.Context().Err() != nil:
-		return // the client has gone
 	}
 	w.Header()["Connection"] = []string{"close"} // the rest of it is not read
 	h.refuse(w, status, "", invalidRequest(what))

@@ -50,14 +50,6 @@ func (s *session) enter(request bool) (ok, full bool) {
 	return true, false
 }
 
-// hold is enter for a request that has entered and goes on without who brought it.
-func (s *session) hold() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.active++
-	s.running++
-}
-
 func (s *session) leave(request bool) {
 	now := time.Now().UnixNano()
 	s.used.Store(now)

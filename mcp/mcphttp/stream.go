@@ -174,7 +174,7 @@ func (s *stream) detach(o *outlet) {
 	}
 	s.wake()
 	if s.busy == o {
-		o.abort() // drain lets go of it
+		o.hurry() // drain lets go of it
 		return
 	}
 	o.release()
