@@ -37,9 +37,12 @@ type Tasks struct {
 	// Policy decides for a tool with [TaskMay] whether a call becomes a task, when the client takes one. Nil: it does.
 	Policy func(ctx context.Context, tool string) bool
 	// Lease is for a Store that several processes share: a process renews it while it works on a task, and when it is over the process counts as dead and
-	// the task as failed. It is also how often, three times in it, a process learns that another has taken the cancellation of its task. 0: the Store is
+	// the task as failed, but for Resume. It is also how often, three times in it, a process learns that another has taken the cancellation of its task. 0: the Store is
 	// this process's alone.
 	Lease time.Duration
+	// Resume goes on with a task whose process has died, the first time that somebody asks for it: it returns what is left to do, a body as that of
+	// [RunTask], or nil if the task has failed. What the dead body has asked for, and nobody answered, is withdrawn. Nil: all of them have failed.
+	Resume func(ctx context.Context, t Task) (body func(ctx context.Context) (any, error))
 	// Experimental turns on what revision 2025-11-25 called tasks, too, for its clients: another protocol with the same tools.
 	Experimental bool
 }
@@ -103,6 +106,7 @@ type Task struct {
 	Expires          time.Time     // when the Store can forget it
 	Lease            time.Time     // when whoever works on it counts as dead; zero: never
 	Poll             time.Duration
+	Bodies           int // that have worked on it before; what comes from one of them counts no more
 
 	Capabilities json.RawMessage // what the client could do when it was created
 	Requests     []TaskRequest   // what it asks for, and answers that were not fetched yet

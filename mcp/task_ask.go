@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"time"
 )
@@ -52,7 +51,7 @@ func (r *taskRun) group(qs []*Question) (*questions, error) {
 	ctx, cancel := aside(r.call)
 	defer cancel()
 	g := &questions{run: r, byKey: make(map[string]string, len(qs))}
-	_, err := r.tasker.change(ctx, r.id, func(t *Task) error {
+	_, err := r.change(ctx, func(t *Task) error {
 		g.keys = g.keys[:0]
 		for _, q := range qs {
 			t.Serial++
@@ -131,6 +130,8 @@ func (r *taskRun) fetch(ctx context.Context, key string) (answer json.RawMessage
 		switch q := t.request(key); {
 		case t.Status.Terminal():
 			err = errTaskOver
+		case t.Bodies != r.bodies:
+			err = errTaskGone
 		case q == nil:
 			err = errTaskState // somebody else has taken it
 		case q.Answer == nil:
@@ -140,7 +141,7 @@ func (r *taskRun) fetch(ctx context.Context, key string) (answer json.RawMessage
 		}
 	}
 	if err != nil {
-		if errors.Is(err, errTaskOver) || errors.Is(err, ErrNoTask) {
+		if gone(err) {
 			k.halt(r.id, errTaskGone)
 		}
 		return nil, r.why(ctx, err)
@@ -158,7 +159,7 @@ func (g *questions) end() {
 	r := g.run
 	ctx, cancel := aside(r.call)
 	defer cancel()
-	_, _ = r.tasker.change(ctx, r.id, func(t *Task) error {
+	_, _ = r.change(ctx, func(t *Task) error {
 		t.withdraw(g.keys...)
 		return nil
 	})

@@ -365,6 +365,70 @@ func TestTaskOfTheDead(t *testing.T) {
 	})
 }
 
+// What is left of a task of the dead can be done by another process: once, for its owner, with the capabilities it began with.
+func TestTaskResumes(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		body func(ctx context.Context) (any, error)
+		want string
+	}{
+		{"done", func(context.Context) (any, error) { return "done by another", nil }, `completed done by another`},
+		{"asks", func(ctx context.Context) (any, error) { return "sure", SessionFrom(ctx).Confirm(ctx, "Still sure?") },
+			`input_required{` + confirmRequest("elicit-1-2", "Still sure?") + `}`},
+		{"cannot ask that", func(ctx context.Context) (any, error) {
+			_, err := SessionFrom(ctx).ElicitURL(ctx, URLElicitation{Message: "x", URL: "https://example.com"})
+			return nil, err
+		}, `failed{"code":-32021,"message":"Missing required client capability","data":{"requiredCapabilities":{"elicitation":{"url":{}}}}}`},
+		{"the owner", func(ctx context.Context) (any, error) { p, _ := PrincipalFrom(ctx); return p, nil }, `completed ada`},
+		{"nothing", nil, `failed{"code":-32603,"message":"Task interrupted"}`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conf := Tasks{Store: new(MemoryTasks), Lease: 30 * time.Second}
+				s1, _ := taskServer(&conf)
+				resumed := 0
+				conf2 := conf
+				conf2.Resume = func(_ context.Context, task Task) func(context.Context) (any, error) {
+					if resumed++; task.Tool != "x" || task.Owner != "ada" || len(task.Requests) != 0 {
+						t.Errorf("%+v", task)
+					}
+					return x.body
+				}
+				s2, _ := taskServer(&conf2)
+				defer endTasks(s2)
+				taskAsking(s1, func(ctx context.Context, ses *Session) (string, error) { return "yes", ses.Confirm(ctx, "Sure?") })
+				id := newTaskClient(t, s1, "ada").start("x")
+				synctest.Wait()
+				s1.tasks.mu.Lock()
+				s1.tasks.renewal.Stop()
+				s1.tasks.renewal = nil
+				dead := s1.tasks.runs[id]
+				s1.tasks.mu.Unlock()
+				c := newTaskClient(t, s2, "ada")
+				time.Sleep(31 * time.Second)
+				if x.body != nil {
+					c.want(c.status(id), `working`)
+				}
+				synctest.Wait()
+				c.want(c.status(id), x.want)
+				time.Sleep(2 * time.Minute)
+				c.want(c.status(id), x.want)
+				if resumed != 1 {
+					t.Errorf("resumed %d times", resumed)
+				}
+				select {
+				case <-dead.over: // it was only slow, and has learned it
+				default:
+					if x.body != nil {
+						t.Error("two bodies")
+					}
+				}
+				dead.stop(errTaskGone)
+			})
+		})
+	}
+}
+
 // A store that fails keeps no task from ending.
 func TestTaskStoreFails(t *testing.T) {
 	t.Run("when it ends", func(t *testing.T) {

@@ -117,6 +117,9 @@ func (k *tasker) load(ctx context.Context, owner, id string, experimental bool) 
 	case !now.Before(t.deadline()):
 		wire, message = taskExpired, "Task expired"
 	case !t.Lease.IsZero() && now.After(t.Lease):
+		if k.resume(ctx, &t) {
+			return t, nil
+		}
 		wire, message = taskInterrupted, "Task interrupted"
 	default:
 		return t, nil

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tandem-rpc/tandem/cancel"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
@@ -37,6 +36,7 @@ type tasker struct {
 type taskRun struct {
 	tasker *tasker
 	id     string
+	bodies int   // that were before
 	call   *call // of the body
 	stop   context.CancelCauseFunc
 	body   func(context.Context) (any, error)
@@ -95,6 +95,21 @@ func (k *tasker) change(ctx context.Context, id string, f func(*Task) error) (Ta
 		}
 		return transition(&old, t, time.Now().UTC(), k.conf.Linger)
 	})
+}
+
+// change updates the task, if it is still this run's.
+func (r *taskRun) change(ctx context.Context, f func(*Task) error) (Task, error) {
+	return r.tasker.change(ctx, r.id, func(t *Task) error {
+		if t.Bodies != r.bodies {
+			return errTaskGone
+		}
+		return f(t)
+	})
+}
+
+// gone reports whether an error says that the task is not this run's any more.
+func gone(err error) bool {
+	return errors.Is(err, errTaskOver) || errors.Is(err, errTaskGone) || errors.Is(err, ErrNoTask)
 }
 
 // fail ends a task with an error.
@@ -199,7 +214,7 @@ func (r *taskRun) run() {
 			p := recover()
 			r.err = errTaskExit
 			if p != nil {
-				r.err = &jsonrpc2.PanicError{Value: p, Stack: debug.Stack()}
+				r.err = panicked(p)
 			}
 		}
 		r.settle()
@@ -211,112 +226,14 @@ func (r *taskRun) run() {
 	}
 }
 
-// settle stores the outcome, unless the task has ended otherwise meanwhile.
-func (r *taskRun) settle() {
-	k := r.tasker
-	ctx, cancel := aside(r.call)
-	defer cancel()
-	over := r.call.Err() != nil // somebody has ended it, and stored that
-	var result, wire []byte
-	message := ""
-	if r.err == nil {
-		result, r.err = r.encode(r.value)
-	}
-	if r.err != nil {
-		if _, panicked := errors.AsType[*jsonrpc2.PanicError](r.err); over && !panicked {
-			return // it gave up, as it should
-		}
-		wire, message = r.wire(r.err)
-	}
-	_, err := k.change(ctx, r.id, r.outcome(result, wire, message))
-	if errors.Is(err, ErrTasksFull) && result != nil {
-		r.err = fmt.Errorf("mcp: result of a task: %w", err)
-		wire, message = r.wire(r.err)
-		_, err = k.change(ctx, r.id, r.outcome(nil, wire, message))
-	}
-	switch {
-	case err == nil:
-		r.stored = true
-	case errors.Is(err, errTaskOver), errors.Is(err, ErrNoTask) && over: // it had ended: what comes late is dropped
-	default:
-		// It counts as failed when its time is over, whoever asks.
-		k.report(r.call, fmt.Errorf("mcp: outcome of a task: %w", err))
-	}
-}
-
-func (r *taskRun) outcome(result, wire []byte, message string) func(*Task) error {
-	return func(t *Task) error {
-		if wire != nil {
-			t.Status, t.Error, t.Message = TaskFailed, wire, message
-			return nil
-		}
-		t.Status, t.Result, t.ToolFailed = TaskCompleted, result, toolFailed(r.value)
-		return nil
-	}
-}
-
-func toolFailed(v any) bool {
-	t, ok := v.(*CallToolResult)
-	return ok && t != nil && t.IsError
-}
-
-// encode is the result as the call would have been answered.
-func (r *taskRun) encode(v any) (_ []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil { // a MarshalJSON of the user's
-			err = &jsonrpc2.PanicError{Value: p, Stack: debug.Stack()}
-		}
-	}()
-	c := r.call
-	switch v.(type) {
-	case resultTyper, *InputRequired:
-		return nil, fmt.Errorf("mcp: a task cannot end with a %T", v)
-	}
-	v = callResult(c, v)
-	if c.modern() {
-		v = &extra{server: r.tasker.server, result: v}
-	}
-	b, err := newCodec(nil).Append(nil, v)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("mcp: result of a task, of type %T: %w", r.value, err)
-	case len(b) > r.tasker.conf.MaxResult:
-		return nil, fmt.Errorf("mcp: result of a task: %w", jsonrpc2.ErrTooLarge)
-	}
-	return oneLine(b), nil
-}
-
-// wire is the error of the task, and a message for people. What is not meant for the client is reported.
-func (r *taskRun) wire(err error) (wire []byte, message string) {
-	err = r.call.failure(err)
-	e, ok := errors.AsType[*jsonrpc2.Error](err)
-	if !ok || e == nil {
-		r.tasker.report(r.call, err)
-		return taskBroken, "Internal error"
-	}
-	b, err := appendWireError(nil, e)
-	if err != nil {
-		r.tasker.report(r.call, err)
-		return taskBroken, "Internal error"
-	}
-	return b, truncate(e.Message, maxTaskMessage)
-}
-
-func (k *tasker) report(ctx context.Context, err error) {
-	if k.server.Reporter == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	k.server.Reporter(ctx, nil, err)
-}
-
 // expire is called when the time of a task is over.
 func (r *taskRun) expire() {
 	k := r.tasker
 	ctx, cancel := aside(r.call)
 	defer cancel()
-	switch err := k.fail(ctx, r.id, taskExpired, "Task expired"); {
-	case err == nil, errors.Is(err, errTaskOver), errors.Is(err, ErrNoTask):
+	_, err := r.change(ctx, r.outcome(nil, taskExpired, "Task expired"))
+	switch {
+	case err == nil, gone(err):
 	default:
 		k.report(r.call, fmt.Errorf("mcp: expired task: %w", err))
 	}
@@ -343,12 +260,12 @@ func (k *tasker) renew() {
 	k.mu.Unlock()
 	for _, r := range runs {
 		ctx, cancel := aside(r.call)
-		_, err := k.change(ctx, r.id, func(t *Task) error {
+		_, err := r.change(ctx, func(t *Task) error {
 			t.Lease = time.Now().Add(k.conf.Lease).UTC()
 			return nil
 		})
 		cancel()
-		if errors.Is(err, errTaskOver) || errors.Is(err, ErrNoTask) {
+		if gone(err) {
 			k.halt(r.id, errTaskGone)
 		}
 	}
@@ -359,58 +276,7 @@ func (k *tasker) renew() {
 	}
 }
 
-// shutdown waits until nothing is worked on, or ends what is when ctx ends.
-func (k *tasker) shutdown(ctx context.Context) error {
-	k.mu.Lock()
-	k.closed = true
-	if len(k.runs) == 0 {
-		k.mu.Unlock()
-		return nil
-	}
-	if k.idle == nil {
-		k.idle = make(chan struct{})
-	}
-	idle := k.idle
-	k.mu.Unlock()
-	select {
-	case <-idle:
-		return nil
-	case <-ctx.Done():
-	}
-	k.mu.Lock()
-	ids := make([]string, 0, len(k.runs))
-	for id := range k.runs {
-		ids = append(ids, id)
-	}
-	k.mu.Unlock()
-	storing, cancelStoring := aside(ctx)
-	defer cancelStoring()
-	for _, id := range ids {
-		if err := k.fail(storing, id, taskInterrupted, "Task interrupted"); err != nil && !errors.Is(err, errTaskOver) && !errors.Is(err, ErrNoTask) {
-			k.report(storing, fmt.Errorf("mcp: interrupted task: %w", err))
-		}
-		k.halt(id, cancel.ErrClosing)
-	}
-	after := time.NewTimer(time.Second)
-	defer after.Stop()
-	select {
-	case <-idle:
-	case <-after.C: // bodies that do not heed their context
-	}
-	return ctx.Err()
-}
-
-// Shutdown ends the Server's tasks, after what [Server.Close] does. No task is begun any more. Those there are may go on until ctx ends; then their contexts
-// end with [cancel.ErrClosing] as the cause, and they have failed. It returns when no task is worked on, and ctx's error if it had to end one; a body that
-// does not heed its context is waited for one second more.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.once.Do(s.build)
-	s.Close()
-	if s.tasks == nil {
-		return nil
-	}
-	return s.tasks.shutdown(ctx)
-}
+func panicked(p any) error { return &jsonrpc2.PanicError{Value: p, Stack: debug.Stack()} }
 
 // truncate shortens text to n bytes.
 func truncate(text string, n int) string {

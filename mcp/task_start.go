@@ -36,7 +36,12 @@ func RunTask(ctx context.Context, o TaskOptions, body func(ctx context.Context) 
 	if o.Only {
 		support = TaskMust
 	}
-	return startTask(ctx, support, &o, "", func(ctx context.Context) (any, error) {
+	return startTask(ctx, support, &o, "", resulting(body))
+}
+
+// resulting makes a result of what a body returns.
+func resulting(body func(ctx context.Context) (any, error)) func(ctx context.Context) (any, error) {
+	return func(ctx context.Context) (any, error) {
 		v, err := body(ctx)
 		if err != nil {
 			return failed(ctx, err)
@@ -45,7 +50,7 @@ func RunTask(ctx context.Context, o TaskOptions, body func(ctx context.Context) 
 			return ask, nil
 		}
 		return output{}.result(ctx, v)
-	})
+	}
 }
 
 // runTask is what a tool with Task does in place of calling its function, which returns a result.
@@ -239,7 +244,7 @@ func (c *call) tool() []byte {
 
 // newRun makes the call that a body runs in: it has all that the context of the request has, but not its end.
 func (k *tasker) newRun(ctx context.Context, c *call, t *Task, body func(context.Context) (any, error)) *taskRun {
-	r := &taskRun{tasker: k, id: t.ID, body: body, over: make(chan struct{}), asked: make(chan struct{})}
+	r := &taskRun{tasker: k, id: t.ID, bodies: t.Bodies, body: body, over: make(chan struct{}), asked: make(chan struct{})}
 	own := &call{session: c.session, open: c.open, begun: true, rev: c.rev}
 	own.Context, r.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	own.x = &extra{server: k.server, task: r}
@@ -295,7 +300,7 @@ func (h *TaskHandle) set(ctx context.Context, f func(*Task)) error {
 	if h == nil {
 		return nil
 	}
-	t, err := h.run.tasker.change(ctx, h.run.id, func(t *Task) error {
+	t, err := h.run.change(ctx, func(t *Task) error {
 		f(t)
 		return nil
 	})
