@@ -125,9 +125,12 @@ func startEverything(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
+		interrupted := cmd.Process.Signal(os.Interrupt)
+		if interrupted != nil { // as on Windows
+			_ = cmd.Process.Kill()
+		}
 		kill := time.AfterFunc(15*time.Second, func() { _ = cmd.Process.Kill() })
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); err != nil && interrupted == nil {
 			t.Errorf("the server does not end well: %v", err)
 		}
 		kill.Stop()

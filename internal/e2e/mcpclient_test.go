@@ -97,10 +97,13 @@ func everythingHTTP(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
+		interrupted := cmd.Process.Signal(os.Interrupt)
+		if interrupted != nil { // as on Windows
+			_ = cmd.Process.Kill()
+		}
 		kill := time.AfterFunc(15*time.Second, func() { _ = cmd.Process.Kill() })
 		defer kill.Stop()
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); err != nil && interrupted == nil {
 			t.Errorf("the server does not end well: %v", err)
 		}
 	})
