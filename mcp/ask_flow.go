@@ -18,7 +18,7 @@ type flow struct {
 	server *Server
 	call   *call // nil: none
 	rev    revision
-	offers needs
+	terms  *terms // of the client; nil: those of the call, which are read when they are needed
 	asker  asker                   // nil: there is no way to ask but in the answer
 	replay bool                    // questions without an answer end the entry
 	stop   context.CancelCauseFunc // ends the context of the entry; nil: there is none that it could end
@@ -118,9 +118,9 @@ func (f *flow) put(qs []*Question, collecting bool) (open []*Question, err error
 
 // able reports what the client would have to be able to.
 func (f *flow) able(qs []*Question) error {
-	missing := needs(0)
+	missing, offers := needs(0), f.offers()
 	for _, q := range qs {
-		missing |= q.needs &^ f.offers
+		missing |= q.needs &^ offers
 		if q.several && !f.rev.richForms() {
 			missing |= need(KindForm)
 		}
@@ -133,6 +133,17 @@ func (f *flow) able(qs []*Question) error {
 		e.cause = ErrNoSession
 	}
 	return e
+}
+
+// offers is what the client can be asked.
+func (f *flow) offers() needs {
+	switch {
+	case f.terms != nil:
+		return f.terms.offers()
+	case f.call == nil || !f.call.modern():
+		return 0
+	}
+	return f.call.asSession().now().offers()
 }
 
 // name gives a question its key and sees to it that a key stands for one question. mu is held.

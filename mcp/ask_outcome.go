@@ -64,27 +64,45 @@ func (s *Server) report(ctx context.Context, r *jsonrpc2.Request, err error) {
 	s.Reporter(ctx, r, err)
 }
 
-// mostSwallowers bounds what is remembered of functions that drop ErrInputRequired.
-const mostSwallowers = 1000
+// mostTargets bounds what is remembered of functions.
+const mostTargets = 1000
 
-type swallowers struct {
-	mu   sync.Mutex
-	seen map[string]bool
+// targets is a bounded set of functions.
+type targets struct {
+	mu   sync.RWMutex
+	seen map[targetKey]struct{}
+}
+
+type targetKey struct {
+	what byte
+	name string
+}
+
+// add reports whether t was not there. Where there is no room for another it counts as known.
+func (s *targets) add(t *target) bool {
+	if s.known(t) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = make(map[targetKey]struct{})
+	}
+	before := len(s.seen)
+	s.seen[targetKey{t.what, t.name}] = struct{}{}
+	return len(s.seen) > before
+}
+
+func (s *targets) known(t *target) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	_, known := s.seen[targetKey{t.what, t.name}]
+	return known || len(s.seen) >= mostTargets
 }
 
 // swallowed reports, once for each, a function that has asked and then returned a result as if it had the answer.
 func (s *Server) swallowed(ctx context.Context, r *jsonrpc2.Request, t *target) {
-	what := t.method() + " " + t.name
-	s.swallowers.mu.Lock()
-	again := s.swallowers.seen[what] || len(s.swallowers.seen) >= mostSwallowers
-	if !again {
-		if s.swallowers.seen == nil {
-			s.swallowers.seen = make(map[string]bool)
-		}
-		s.swallowers.seen[what] = true
-	}
-	s.swallowers.mu.Unlock()
-	if !again {
+	if s.swallowers.add(t) {
 		s.report(ctx, r, fmt.Errorf("mcp: %s %q: ErrInputRequired swallowed: the function has asked and must return the error it got", t.method(), clip(t.name)))
 	}
 }

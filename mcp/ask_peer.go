@@ -80,8 +80,7 @@ func (c *call) newFlow() *flow {
 func (f *flow) belong(c *call) {
 	f.call = c
 	if c.modern() {
-		t := c.asSession().now()
-		f.server, f.rev, f.offers = c.x.server, c.rev, t.offers()
+		f.server, f.rev = c.x.server, c.rev
 		if f.asker = c.asker(); f.asker != nil {
 			return
 		}
@@ -102,7 +101,7 @@ func (f *flow) of(ses *Session) {
 	t := ses.now()
 	f.server, f.rev = ses.server, t.revision
 	if ses.peer() != nil {
-		f.offers, f.asker = t.offers(), peerAsker{ses}
+		f.terms, f.asker = t, peerAsker{ses}
 	}
 }
 

@@ -98,7 +98,12 @@ func (s *Server) round(ctx context.Context, c *call, r *jsonrpc2.Request, t *tar
 	f.stop = stop
 	f.enter()
 	c.asks.Store(f)
-	res, err := s.aside(entry, r, f, t)
+	var res any
+	if f.resumed || s.askers.known(t) {
+		res, err = s.aside(entry, r, f, t)
+	} else { // most never ask, and a goroutine for each is not free
+		res, err = t.run(s, entry)
+	}
 	return s.conclude(ctx, c, r, f, t, res, err)
 }
 
@@ -235,6 +240,7 @@ func (s *Server) conclude(ctx context.Context, c *call, r *jsonrpc2.Request, f *
 	case fault != nil:
 		return nil, fault
 	case len(pending) > 0:
+		s.askers.add(t)
 		if err == nil {
 			s.swallowed(ctx, r, t)
 		}

@@ -321,8 +321,12 @@ func TestDeafFunction(t *testing.T) {
 		rep := new(reports)
 		s.Reporter = rep.report
 		release, ended := make(chan struct{}), make(chan string, 1)
+		var deaf atomic.Bool
 		s.Caller = func(ctx context.Context, _ string, a Arguments) (any, error) {
 			_, _ = SessionFrom(ctx).Roots(ctx)
+			if !deaf.Load() {
+				return nil, ctx.Err()
+			}
 			<-release
 			if _, err := SessionFrom(ctx).Roots(ctx); !errors.Is(err, ErrInputRequired) {
 				t.Errorf("after the answer: %v", err)
@@ -330,6 +334,11 @@ func TestDeafFunction(t *testing.T) {
 			ended <- string(a.Raw())
 			return nil, nil
 		}
+		// That a function asks is known when it has done so once.
+		if _, asked := readAsks(t, round(t, s, `,"name":"x"`)); !asked {
+			t.Error("it does not ask")
+		}
+		deaf.Store(true)
 		start := time.Now()
 		got := round(t, s, `,"name":"x","arguments":{"a":"b"}`)
 		if _, asked := readAsks(t, got); !asked || time.Since(start) != grace || !strings.Contains(rep.String(), "goes on 5s after") {

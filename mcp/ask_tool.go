@@ -103,7 +103,7 @@ func (q *Asker) put(key string, x *Question) bool {
 	}
 	open, err := q.f.put([]*Question{x}, true)
 	if missing, ok := errors.AsType[*CapabilityError](err); ok {
-		q.missing |= x.needs &^ q.f.offers
+		q.missing |= x.needs &^ q.f.offers()
 		if q.missing == 0 { // the revision has no words for it
 			q.missing = x.needs
 		}

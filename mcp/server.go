@@ -126,7 +126,8 @@ type Server struct {
 	feeds      feeds
 	states     StateCodec
 	claims     Claimer
-	swallowers swallowers
+	askers     targets // functions that have asked
+	swallowers targets // and those that went on as if they had the answer
 	tasks      *tasker
 }
 
