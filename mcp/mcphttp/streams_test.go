@@ -155,8 +155,7 @@ func TestAskAcrossResume(t *testing.T) {
 
 // The server ends the response, the client comes back for the answer.
 func TestCloseStream(t *testing.T) {
-	var f *fixture
-	f = serveWith(t, &Options{Polling: true}, func(f *fixture) {
+	f := serveWith(t, &Options{Polling: true}, func(f *fixture) {
 		mcp.AddTool(&f.box, mcp.Tool{Name: "poll", Description: "End the response."}, func(ctx context.Context, in named1) (string, error) {
 			if err := CloseStream(ctx, 250*time.Millisecond); err != nil {
 				return "", err

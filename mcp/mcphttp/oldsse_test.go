@@ -1,0 +1,203 @@
+package mcphttp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tandem-rpc/tandem/mcp"
+)
+
+// oldClient is a client of the transport of 2024-11-05.
+type oldClient struct {
+	*fixture
+	at  string
+	url string
+}
+
+func serveOld(t *testing.T, o *Options) *oldClient {
+	f := serve(t, o)
+	mux := http.NewServeMux()
+	f.h.RegisterSSE(mux, "/sse", "/messages")
+	f.h.Register(mux, "/mcp")
+	ts := httptest.NewServer(mux)
+	t.Cleanup(func() {
+		f.h.cut()
+		ts.CloseClientConnections()
+		ts.Close()
+	})
+	return &oldClient{fixture: f, url: ts.URL}
+}
+
+func (c *oldClient) send(method, path, body string, h header) answer {
+	c.t.Helper()
+	req, err := http.NewRequest(method, c.url+path, strings.NewReader(body))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for k, v := range h {
+		req.Header.Set(k, v)
+	}
+	resp, err := c.ts.Client().Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, _ := io.ReadAll(resp.Body)
+	return answer{status: resp.StatusCode, header: resp.Header, body: string(b)}
+}
+
+func (c *oldClient) open(h header) *reader {
+	c.t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	req, _ := http.NewRequestWithContext(ctx, "GET", c.url+"/sse", nil)
+	for k, v := range h {
+		req.Header.Set(k, v)
+	}
+	resp, err := c.ts.Client().Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r := newReader(resp.Body)
+	r.t, r.header = c.t, resp.Header
+	r.close = func() { stop(); resp.Body.Close() }
+	c.t.Cleanup(r.close)
+	e := r.event()
+	if e.name != "endpoint" || !strings.HasPrefix(e.data, "/messages?sessionId=") || resp.StatusCode != 200 {
+		c.t.Fatalf("%d %+v", resp.StatusCode, e)
+	}
+	c.at = e.data
+	return r
+}
+
+func TestOldSSE(t *testing.T) {
+	c := serveOld(t, &Options{Heartbeat: 20 * time.Millisecond})
+	r := c.open(nil)
+	post := func(body string) {
+		t.Helper()
+		if a := c.send("POST", c.at, body, nil); a.status != 202 || a.body != "" {
+			t.Errorf("%s: %+v", body, a)
+		}
+	}
+	post(strings.Replace(initialize, "2025-11-25", "2024-11-05", 1))
+	if m := r.message(); member(m, "result.protocolVersion") != `"2024-11-05"` {
+		t.Errorf("%s", m)
+	}
+	post(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	post(call("1", "steps", `{"name":"old"}`))
+	for i := range 3 {
+		if m := r.message(); member(m, "params.progress") != fmt.Sprint(i+1) {
+			t.Errorf("%s", m)
+		}
+	}
+	if m := r.message(); member(m, "id") != "1" {
+		t.Errorf("%s", m)
+	}
+	post(call("2", "ask", `{}`))
+	m := r.message()
+	if member(m, "method") != `"sampling/createMessage"` {
+		t.Fatalf("%s", m)
+	}
+	post(`{"jsonrpc":"2.0","id":` + member(m, "id") + `,"result":{"content":{"text":"old"}}}`)
+	if m := r.message(); member(m, "id") != "2" || !strings.Contains(m, "said old") {
+		t.Errorf("%s", m)
+	}
+	c.srv.Changed(mcp.Tools)
+	if m := r.message(); member(m, "method") != `"notifications/tools/list_changed"` {
+		t.Errorf("%s", m)
+	}
+	post(call("3", "wait", `{"name":"x"}`))
+	<-c.started
+	post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}`)
+	<-c.ended
+	post(request("4", "ping", ""))
+	if m := r.message(); member(m, "id") != "4" {
+		t.Errorf("%s", m)
+	}
+	// More than may wait on a stream.
+	for i := range 600 {
+		post(request(fmt.Sprint(1000+i), "ping", ""))
+	}
+	for range 600 {
+		r.message()
+	}
+	for _, x := range []struct {
+		body   string
+		h      header
+		status int
+	}{
+		{"{", nil, 400}, {"5", nil, 400}, {"{}", header{"Content-Type": "text/plain"}, 415},
+	} {
+		if a := c.send("POST", c.at, x.body, x.h); a.status != x.status || member(a.body, "error.code") == "" {
+			t.Errorf("%s: %+v", x.body, a)
+		}
+	}
+	// Ids of one transport are nothing to the other.
+	id := strings.TrimPrefix(c.at, "/messages?sessionId=")
+	if a := c.send("POST", "/mcp", request("1", "ping", ""), header{"Mcp-Session-Id": id}); a.status != 404 {
+		t.Errorf("%+v", a)
+	}
+	n := c.connect("2025-11-25")
+	for _, id := range []string{n.id, "nope", "", "a%20b"} {
+		if a := c.send("POST", "/messages?sessionId="+id, request("1", "ping", ""), nil); a.status != 404 || member(a.body, "error.message") != `"Session not found"` {
+			t.Errorf("%q: %+v", id, a)
+		}
+	}
+	if a := c.send("POST", c.at+"&sessionId=x", request("1", "ping", ""), nil); a.status != 404 {
+		t.Errorf("two ids: %+v", a)
+	}
+	// The stream is the session.
+	post(call("5", "wait", `{"name":"y"}`))
+	<-c.started
+	r.close()
+	if err := <-c.ended; err != ErrSessionEnded {
+		t.Errorf("%v", err)
+	}
+	eventually(t, "the session is gone", func() bool { return c.send("POST", c.at, request("1", "ping", ""), nil).status == 404 })
+}
+
+func TestOldSSERefusals(t *testing.T) {
+	c := serveOld(t, &Options{MaxSessions: 1, Principal: principals})
+	for _, x := range []struct {
+		method, path string
+		h            header
+		status       int
+	}{
+		{"POST", "/sse", nil, 405}, {"GET", "/messages?sessionId=x", nil, 405}, {"GET", "/sse", header{"Accept": "application/json"}, 406},
+		{"GET", "/sse", header{"Origin": "https://evil.example"}, 403}, {"POST", "/messages?sessionId=x", header{"Origin": "null"}, 403}, {"OPTIONS", "/sse", nil, 405},
+	} {
+		if a := c.send(x.method, x.path, "", x.h); a.status != x.status {
+			t.Errorf("%+v: %+v", x, a)
+		}
+	}
+	c.open(header{"X-Who": "ada"})
+	if a := c.send("POST", c.at, request("1", "ping", ""), header{"X-Who": "bob"}); a.status != 404 {
+		t.Errorf("another caller: %+v", a)
+	}
+	if a := c.send("GET", "/sse", "", nil); a.status != 503 || a.header.Get("Retry-After") == "" {
+		t.Errorf("one too many: %+v", a)
+	}
+}
+
+func TestOldSSEShutdown(t *testing.T) {
+	c := serveOld(t, nil)
+	r := c.open(nil)
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	begin := time.Now()
+	if err := c.h.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	r.end()
+	if d := time.Since(begin); d > DefaultGrace/2 {
+		t.Errorf("it took %v, with nothing to wait for", d)
+	}
+	if a := c.send("GET", "/sse", "", nil); a.status != 503 {
+		t.Errorf("%+v", a)
+	}
+}
