@@ -3,7 +3,7 @@
 // # A struct of functions is a server
 //
 // Fill in the functions of a [Server]; each brings its feature, and its capability. Tools are usually made of typed functions, collected in a
-// [Toolbox], whose List and Call are two of those functions:
+// [Toolbox], which fills in two of them:
 //
 //	type greeting struct {
 //		Name string `json:"name" jsonschema:"who to greet"`
@@ -13,9 +13,12 @@
 //	mcp.AddTool(&box, mcp.Tool{Name: "greet", Description: "Say hello."}, func(ctx context.Context, in greeting) (string, error) {
 //		return "Hello, " + in.Name + "!", nil
 //	})
-//	server := &mcp.Server{Name: "Greeter", Version: "1.0.0", Lister: box.List, Caller: box.Call}
+//	server := &mcp.Server{Name: "Greeter", Version: "1.0.0"}
+//	box.Attach(server)
 //
-// The schema of the arguments is inferred from the struct and enforced before the function runs; see [AddTool].
+// The schema of the arguments is inferred from the struct and its tags, and enforced before the function runs; see [AddTool]. A [ResourceSet] does the same for
+// resources and URI templates, a [PromptSet] for prompts. All three can be changed while they are served, which clients are told, and can show each caller
+// only what is visible to them.
 //
 // # Three ways to serve
 //

@@ -159,3 +159,45 @@ func TestHeaderAnnotations(t *testing.T) {
 		})
 	}
 }
+
+// Whatever is given as a schema is refused or taken, and whatever it is taken for ends.
+func FuzzGivenSchema(f *testing.F) {
+	for _, text := range []string{
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}},"$defs":{"b":{"type":"string","pattern":"^a+$"}}}`,
+		`{"$dynamicRef":"#x","$defs":{"y":{"$dynamicAnchor":"x","type":"array","items":{"$dynamicRef":"#x"}}}}`,
+		`{"$id":"https://example.com/a","$ref":"b","$defs":{"b":{"$id":"b","anyOf":[{"$ref":"a#/$defs/c"},{"not":{}}]},"c":{"const":1}}}`,
+		`{"allOf":[{"properties":{"a":{"$ref":"#"}}},{"properties":{"a":{"$ref":"#"}}}],"unevaluatedProperties":false}`,
+		`{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"items":[{"type":"string"}],"additionalItems":false}},"dependencies":{"a":["b"],"c":{"$ref":"#/definitions/a"}}}`,
+		`{"patternProperties":{"^a":{"multipleOf":0}},"propertyNames":{"maxLength":2},"contains":{"enum":[null,[1],{"a":2}]},"minContains":0,"uniqueItems":true}`,
+		`{"oneOf":[{"if":{"type":"number"},"then":{"minimum":1e308},"else":{"exclusiveMaximum":-1e308}}],"prefixItems":[true,false],"unevaluatedItems":{"type":["null","boolean"]}}`,
+	} {
+		for _, value := range []string{`{"a":{"a":{}},"b":1}`, `[1,[1],{"a":2}]`, `"aaa"`, `null`, `1e308`} {
+			f.Add([]byte(text), []byte(value))
+		}
+	}
+	f.Fuzz(func(t *testing.T, text, value []byte) {
+		if !json.Valid(text) || !json.Valid(value) || len(text) > 4000 || len(value) > 4000 {
+			return
+		}
+		s, err := givenSchema(json.RawMessage(text))
+		if err != nil {
+			return
+		}
+		_, _ = s.checkHeaders()
+		_, _ = wrapOutput(s)
+		fits := s.judge(value, "v")
+		if fits == nil && len(s.anatomy.refs) == 0 && s.anatomy.explain(s.source, mustValue(value), "v") != "" && !strings.Contains(string(text), `"$schema"`) {
+			t.Errorf("%s fits %s, and yet: %s", value, text, s.anatomy.explain(s.source, mustValue(value), "v"))
+		}
+		if s.fast.accepts(value) && fits != nil {
+			t.Errorf("%s accepts %s: %v", text, value, fits)
+		}
+	})
+}
+
+func mustValue(raw []byte) (v any) {
+	if err := json.Unmarshal(raw, &v); err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -191,12 +192,17 @@ func TestToolTimeout(t *testing.T) {
 func TestToolConcurrency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b Toolbox
+		var mu sync.Mutex
 		running, most := 0, 0
 		AddTool(&b, Tool{Name: "x", Concurrency: 2}, func(context.Context, struct{}) (string, error) {
+			mu.Lock()
 			running++
 			most = max(most, running)
+			mu.Unlock()
 			time.Sleep(time.Second)
+			mu.Lock()
 			running--
+			mu.Unlock()
 			return "", nil
 		})
 		begun := time.Now()
