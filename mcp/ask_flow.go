@@ -18,7 +18,7 @@ type flow struct {
 	server *Server
 	call   *call // nil: none
 	rev    revision
-	terms  *terms // of the client; nil: those of the call, which are read when they are needed
+	terms  *terms                  // of the client; nil: those of the call, which are read when they are needed
 	asker  asker                   // nil: there is no way to ask but in the answer
 	replay bool                    // questions without an answer end the entry
 	stop   context.CancelCauseFunc // ends the context of the entry; nil: there is none that it could end

@@ -185,7 +185,7 @@ func TestAskTimeout(t *testing.T) {
 			s.AskTimeout = c.server
 			w := host(t, s)
 			w.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + everyCapability + `}}`)
-			_ = <-w.in
+			<-w.in
 			start := time.Now()
 			w.send(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"}}`)
 			ask, told, answer := <-w.in, <-w.in, <-w.in

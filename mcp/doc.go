@@ -41,6 +41,32 @@
 // [Server.Updated], to sessions and to who has sent subscriptions/listen. How long results may be kept is said by Server.Cache and [SetCache], and heard by
 // clients that know it.
 //
+// # Asking the client
+//
+// A tool, a prompt or a resource may need something of the client first: that the user fills in a form, agrees, or visits a page ([Form], [Session.Confirm],
+// [URLElicitation]), a message of the client's model ([CreateMessageRequest]), the client's roots. There are three shapes, and each works in every revision that
+// has the question:
+//
+//   - [AddAskingTool]: one function asks, another works. The second runs once, when every answer is there.
+//   - [ElicitAs], [Session.Elicit], [Session.Confirm], [Session.Sample], [Session.Roots], and [Session.Ask] for many at once: straight code.
+//   - [InputRequired], returned as the result of a Caller, Prompter or Reader: a state machine, with a state that it keeps for itself.
+//
+// Up to 2025-11-25 a question is a request to the client, and the function waits. Since 2026-07-28 a server sends no requests: the question is the answer to the
+// call, the client calls again with what the user said, and the function runs from the beginning, where its questions now find their answers. So:
+//
+//  1. What cannot be done twice comes after the last question, or into the function of AddAskingTool that works.
+//  2. When asking fails, return the error. Never go on as if the user had agreed: [ErrInputRequired], [ErrDeclined], [ErrCancelled], [ErrAskTimeout] and
+//     [CapabilityError] are different, and none of them is a yes.
+//  3. Questions follow from the arguments, from earlier answers, and from [Memo]: no clock, no chance, no live count. An answer counts for the very
+//     question that was asked. Server.ReplayLegacy finds what breaks this in tests.
+//  4. Downstream, [CallID] is the idempotency key; [Claim] and Tool.SingleUse do a thing once though the client sends its last request again.
+//  5. What does not depend on each other is asked together, by [Session.Ask]: clients follow about ten rounds, this package eight.
+//  6. Passwords and keys are asked for by [URLElicitation] only.
+//  7. A tool that destroys something begins with Confirm, and takes a client that cannot be asked for a refusal.
+//
+// Between the rounds the client keeps the answers, sealed: encrypted, bound to the call, its arguments and its principal ([WithPrincipal]), and good for ten
+// minutes. One process needs nothing for that; several share Server.StateKeys.
+//
 // # Two kinds of failure
 //
 // A tool that ran and failed, for bad arguments or because an API is down, is a result with IsError: the model reads it and can try again. An
