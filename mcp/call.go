@@ -241,6 +241,7 @@ func (c *call) finish() {
 	}
 	c.token = ""
 	c.done = true
+	c.params = borrowed{} // a task may keep the context
 	c.mu.Unlock()
 	if c.x != nil && c.x.entry != nil {
 		c.x.entry.leave(c)

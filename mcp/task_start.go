@@ -75,6 +75,7 @@ func (b *boxed) tasked(call toolFunc, limits func(toolFunc) toolFunc) toolFunc {
 			}
 			return call(ctx, a)
 		}
+		a = Arguments{raw: bytes.Clone(a.raw)} // the request's are gone when it is answered
 		if b.prepare != nil {
 			body, err := b.prepare(ctx, a)
 			if err != nil {
@@ -83,7 +84,6 @@ func (b *boxed) tasked(call toolFunc, limits func(toolFunc) toolFunc) toolFunc {
 			work := limits(func(ctx context.Context, _ Arguments) (any, error) { return body(ctx) })
 			return runTask(ctx, t, func(ctx context.Context) (any, error) { return work(ctx, Arguments{}) })
 		}
-		a = Arguments{raw: bytes.Clone(a.raw)} // the request's are gone when it is answered
 		return runTask(ctx, t, func(ctx context.Context) (any, error) { return call(ctx, a) })
 	}
 }
