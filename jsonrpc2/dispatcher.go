@@ -3,6 +3,7 @@ package jsonrpc2
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -47,15 +48,39 @@ func (d *Dispatcher) Handle(ctx context.Context, payload []byte) []byte {
 	if batch {
 		return d.handleBatch(ctx, payload, e.entries)
 	}
+	return d.single(ctx, &e, "", nil, nil)
+}
+
+// HandleInspected is Handle for a payload that [Inspect] has looked at, which is not looked at again. The answer, if one is owed, is appended to dst, which may
+// be nil; the result is nil if none is.
+func (d *Dispatcher) HandleInspected(ctx context.Context, m *Message, dst []byte) []byte {
+	if m.payload == nil || m.depth > d.c.MaxDepth || len(m.payload) > d.c.MaxFrame || m.Kind == KindBatch {
+		if m.hold != nil {
+			m.hold.keep()
+		}
+		out := d.Handle(ctx, m.payload)
+		if out == nil || dst == nil {
+			return out
+		}
+		return append(dst, out...)
+	}
+	return d.single(ctx, &m.e, m.Method, m.hold, dst)
+}
+
+// single answers a payload that is one message. name is its method, if that was decoded already.
+func (d *Dispatcher) single(ctx context.Context, e *envelope, name string, hold *chunk, dst []byte) []byte {
 	switch e.kind {
 	case kindResponse:
 		d.c.report(ctx, nil, errStrayResponse)
 		return nil
 	case kindInvalid:
 		d.c.report(ctx, nil, &UnitError{Reason: e.bad})
-		return refusal(orNull(e.id), ErrInvalidRequest)
+		return append(dst, refusal(orNull(e.id), ErrInvalidRequest)...)
 	}
-	return d.one(ctx, d.request(&e), nil)
+	if name == "" {
+		name = methodName(e)
+	}
+	return d.one(ctx, &Request{Method: name, id: e.id, params: e.params, codec: d.c.codec, chunk: hold}, nil, dst)
 }
 
 func orNull(id []byte) []byte {
@@ -84,13 +109,13 @@ func methodName(e *envelope) string {
 	return string(e.method)
 }
 
-// one answers a single request or notification. scope is of the batch it stands in.
-func (d *Dispatcher) one(ctx context.Context, r *Request, scope *scope) []byte {
+// one answers a single request or notification. scope is of the batch it stands in. The answer is appended to dst.
+func (d *Dispatcher) one(ctx context.Context, r *Request, scope *scope, dst []byte) []byte {
 	route, refused := d.admit(ctx, r, scope)
 	switch {
 	case refused != nil && !r.IsNotification():
 		o := fixedOutcome(refused)
-		return o.appendResponse(nil, r.id)
+		return o.appendResponse(dst, r.id)
 	case route == nil:
 		return nil
 	}
@@ -99,7 +124,7 @@ func (d *Dispatcher) one(ctx context.Context, r *Request, scope *scope) []byte {
 		return nil
 	}
 	defer o.free()
-	return o.appendResponse(make([]byte, 0, o.responseLen(r.id)), r.id)
+	return o.appendResponse(slices.Grow(dst, o.responseLen(r.id)), r.id)
 }
 
 // admit finds the handler of a message, or the error that refuses it; neither for a notification that nobody wants.

@@ -21,7 +21,23 @@ type Message struct {
 	Method  string          // of a request or notification
 	Params  json.RawMessage // an object or array; nil when absent or null
 	Entries int             // of a batch
+
+	e       envelope
+	payload []byte
+	depth   int    // it was scanned with
+	hold    *chunk // of a payload whose memory is used again
 }
+
+// Borrow says that the payload's memory will be used again once [Dispatcher.HandleInspected] has returned. Handlers that keep their params for good
+// ([Request.Params]) do so all the same, and then [Message.Taken] is true and the memory is theirs.
+func (m *Message) Borrow() {
+	if m.hold == nil {
+		m.hold = new(chunk)
+	}
+}
+
+// Taken reports whether somebody keeps a part of a payload that was to be used again.
+func (m *Message) Taken() bool { return m.hold != nil && m.hold.kept.Load() }
 
 // Inspect looks at a payload as [Dispatcher.Handle] will, for a transport that must know what it carries before it hands it over: HTTP routes
 // and refuses messages by what is in them. Nesting beyond maxDepth, invalid UTF-8 and what is not JSON are a *[UnitError]; a maxDepth of 0 is
@@ -30,15 +46,17 @@ func Inspect(payload []byte, maxDepth int) (Message, error) {
 	if maxDepth <= 0 {
 		maxDepth = DefaultMaxDepth
 	}
-	var e envelope
-	batch, err := scanMessage(payload, maxDepth, &e)
+	m := Message{payload: payload, depth: maxDepth}
+	e := &m.e
+	batch, err := scanMessage(payload, maxDepth, e)
 	if err != nil {
 		return Message{}, &UnitError{Reason: err.Error()}
 	}
 	if batch {
-		return Message{Kind: KindBatch, Entries: e.entries}, nil
+		m.Kind, m.Entries = KindBatch, e.entries
+		return m, nil
 	}
-	m := Message{ID: ID{string(e.id)}, Params: e.params}
+	m.ID, m.Params = ID{string(e.id)}, e.params
 	switch e.kind {
 	case kindRequest:
 		m.Kind = KindRequest
@@ -49,7 +67,7 @@ func Inspect(payload []byte, maxDepth int) (Message, error) {
 		return m, nil
 	}
 	if e.method != nil {
-		m.Method = methodName(&e)
+		m.Method = methodName(e)
 	}
 	return m, nil
 }

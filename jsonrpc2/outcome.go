@@ -24,7 +24,7 @@ type outcome struct {
 // Results are encoded into buffers that are used again.
 var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
-const bufferSize = 1 << 20 // a larger buffer is left to the garbage collector
+const bufferSize = 4 << 20 // a larger buffer is left to the garbage collector
 
 // free gives the buffer back. The body must not be looked at any more.
 func (o *outcome) free() {

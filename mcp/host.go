@@ -122,10 +122,7 @@ func (s *Server) HandleSessionless(ctx context.Context, payload []byte, peer Pee
 	if s.invalid != nil {
 		return s.broken(ctx)
 	}
-	ses := s.session(nil)
-	ses.sessionless = true
-	ses.terms.Store(&terms{revision: negotiate(revision)})
-	ses.open.Store(true)
+	ses := s.sessionless(revision)
 	return s.handle(&entry{Context: ctx, session: ses, peer: s.outward(peer)}, payload)
 }
 

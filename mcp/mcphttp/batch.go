@@ -82,9 +82,9 @@ func (p *post) batch(byHeader bool) {
 	}
 	if len(rest) < len(entries) {
 		p.payload, _ = json.Marshal(rest) // they are JSON
+		p.m, _ = mcp.Inspect(p.payload)
 	}
 	if s == nobody {
-		p.m.Kind = jsonrpc2.KindBatch
 		p.version = silentVersion
 		p.withoutSession()
 		return

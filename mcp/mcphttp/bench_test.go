@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -43,9 +44,10 @@ func BenchmarkCall(b *testing.B) {
 	run := func(b *testing.B, body, version, id string, more ...string) {
 		r, in := begin(body, version, id, more...)
 		w := &discard{header: make(http.Header)}
+		payload := []byte(body)
 		b.ReportAllocs()
 		for b.Loop() {
-			in.Reset([]byte(body))
+			in.Reset(payload)
 			clear(w.header)
 			w.n = 0
 			h.ServeHTTP(w, r)
@@ -61,6 +63,14 @@ func BenchmarkCall(b *testing.B) {
 	body := request("1000001", "tools/call", `{"name":"echo","arguments":{"name":"hello hello hello"}}`)
 	b.Run("session", func(b *testing.B) { run(b, body, "2025-11-25", id) })
 	b.Run("no session", func(b *testing.B) { run(b, body, "2025-11-25", "") })
+	for name, n := range map[string]int{"4 KiB": 4 << 10, "1 MiB": 1 << 20} {
+		text := strings.Repeat(`line with \"quotes\" and breaks\n`, n/32)
+		body := request("1000001", "tools/call", `{"name":"echo","arguments":{"name":"`+text+`"}}`)
+		b.Run("session "+name, func(b *testing.B) {
+			b.SetBytes(int64(len(body)))
+			run(b, body, "2025-11-25", id)
+		})
+	}
 	body = request("1000001", "tools/call", `{"name":"echo","arguments":{"name":"hello hello hello"},`+modernMeta+`}`)
 	b.Run("modern", func(b *testing.B) { run(b, body, modernVersion, "", "Mcp-Method", "tools/call", "Mcp-Name", "echo") })
 }

@@ -22,8 +22,7 @@ type slowBody struct {
 	cut bool
 }
 
-// readBody reads a body to its end, which is also what lets the server see later that the client has gone. What it returns is nobody else's: handlers
-// may keep parts of it.
+// readBody reads a body to its end, which is also what lets the server see later that the client has gone. Who has done with it may give it back by reuse.
 func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > int64(h.o.MaxBody) {
 		return nil, errTooLarge
@@ -74,7 +73,7 @@ func readAll(body io.Reader, n int64, limit int) ([]byte, error) {
 			if n > 0 && len(b) > trusted {
 				next = n + 1 // it is keeping its word
 			}
-			b = append(make([]byte, 0, min(next, int64(limit)+1)), b...)
+			b = append(largeBody(int(min(next, int64(limit)+1))), b...)
 		}
 	}
 }

@@ -19,17 +19,16 @@ import (
 // It is never used again: contexts of functions that went on too long lead to it.
 type exchange struct {
 	context.Context
-	watched  // until it is decided
-	h        *Handler
-	w        http.ResponseWriter
-	era      era
-	session  *session // of legacy
-	revision string   // of sessionless
-	accept   accepts
-	id       string // of the request, to answer with an error; "": a batch
-	listen   bool
-	until    time.Time               // the caller is known until then
-	stop     context.CancelCauseFunc // of a modern request
+	watched // until it is decided
+	h       *Handler
+	w       http.ResponseWriter
+	era     era
+	session *session // of legacy
+	accept  accepts
+	id      string // of the request, to answer with an error; "": a batch
+	listen  bool
+	until   time.Time               // the caller is known until then
+	stop    context.CancelCauseFunc // of a modern request
 
 	prev, next *exchange // of the modern ones that run
 
@@ -191,6 +190,7 @@ func (x *exchange) write(status int) {
 		return
 	}
 	x.h.reply(x.w, status, x.answer)
+	x.answer = nil // its memory is used again
 }
 
 var errTooLong = &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: "The request took too long"}
@@ -243,19 +243,34 @@ func (x *exchange) serve(p *post) {
 		x.due = x.hurry
 		x.h.waits.enter(&x.watched, time.Now())
 	}
+	var peer mcp.Peer
+	if x.session == nil {
+		peer = x
+	}
 	if !x.polls() {
-		x.finish(x.h.observed(x, x, &p.m, p.payload))
+		if p.lent = len(p.payload) > trusted; p.lent {
+			p.m.Borrow()
+		}
+		buf := answerPool.Get().(*[]byte)
+		out := x.h.observed(x, p.delivery(x.era, x.session, peer), (*buf)[:0])
+		x.finish(out)
+		if cap(out) > cap(*buf) && cap(out) <= maxPooled {
+			*buf = out
+		}
+		answerPool.Put(buf)
 		return
 	}
 	// The stream may end before the function does, so the function must not be on the goroutine that has to return for that.
 	x.over = make(chan struct{})
 	x.h.active.Add(1)
 	p.handed = true
-	m, payload := p.m, p.payload
+	m := p.m
+	d := p.delivery(x.era, x.session, peer)
+	d.Message = &m
 	go func() {
 		defer x.h.leave()
 		defer x.session.leave(true)
-		x.finish(x.h.observed(x, x, &m, payload))
+		x.finish(x.h.observed(x, d, nil))
 	}()
 	client := p.r.Context().Done()
 	select {
@@ -274,17 +289,6 @@ func (x *exchange) serve(p *post) {
 
 // hurry makes it a stream before there is anything to send, so that heartbeats flow.
 func (x *exchange) hurry() { _, _ = x.streamFor(true) }
-
-// handle gives a payload to the server.
-func (x *exchange) handle(ctx context.Context, payload []byte) []byte {
-	switch x.era {
-	case modern:
-		return x.h.server.HandleModern(ctx, payload, x)
-	case sessionless:
-		return x.h.server.HandleSessionless(ctx, payload, x, x.revision)
-	}
-	return x.session.mcp.Handle(ctx, payload)
-}
 
 // abandon is called when the client has gone: the function goes on (MCP up to 2025-11-25: to disconnect is not to cancel), its answer is kept for a client
 // that comes back, or dropped.
@@ -307,20 +311,19 @@ func (x *exchange) polls() bool {
 	return x.h.o.Polling && x.accept.stream && x.session != nil && x.session.keeps()
 }
 
-// observed calls the server for an exchange, or what stands for one, with MaxRun and Observe around it.
-func (h *Handler) observed(ctx context.Context, to interface {
-	handle(context.Context, []byte) []byte
-}, m *mcp.Message, payload []byte) (out []byte) {
+// observed calls the server, with MaxRun and Observe around it.
+func (h *Handler) observed(ctx context.Context, d mcp.Delivery, dst []byte) (out []byte) {
 	if h.o.MaxRun > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, h.o.MaxRun)
 		defer stop()
 	}
 	if h.o.Observe == nil {
-		return to.handle(ctx, payload)
+		return h.server.Deliver(ctx, d, dst)
 	}
 	start := time.Now()
-	out = to.handle(ctx, payload)
+	out = h.server.Deliver(ctx, d, dst)
+	m := d.Message
 	e := jsonrpc2.Event{
 		Method: m.Method, Notification: m.Kind == jsonrpc2.KindNotification, Run: time.Since(start),
 		In: len(m.Params), Out: len(out), Code: mcp.AnswerCode(out),

@@ -134,7 +134,6 @@ func (p *post) withoutSession() {
 	if !p.acceptable(x) {
 		return
 	}
-	x.revision = p.version
 	x.Context = joined{p.r.Context(), h.base}
 	x.serve(p)
 }
@@ -182,7 +181,7 @@ func (p *post) initialize() {
 	// The id of the session goes into the headers, and is only good once the answer is there: nothing may be sent before.
 	stream := x.accept.stream
 	x.accept.stream = false
-	out := h.observed(x, x, &p.m, p.payload)
+	out := h.observed(x, p.delivery(legacy, s, nil), nil)
 	x.accept.stream = stream
 	switch {
 	case !s.mcp.Initialized():

@@ -145,14 +145,14 @@ func (h *Handler) postSSE(w http.ResponseWriter, r *http.Request, key string, _ 
 	go func() {
 		defer h.leave()
 		defer s.leave(true)
-		s.reply(ctx, &m, payload)
+		s.reply(ctx, &m)
 	}()
 	accepted(w)
 }
 
 // reply serves a request whose answer goes on the session's own stream.
-func (s *session) reply(ctx context.Context, m *mcp.Message, payload []byte) {
-	out := s.h.observed(ctx, &door{s.h.server, legacy, s, ""}, m, payload)
+func (s *session) reply(ctx context.Context, m *mcp.Message) {
+	out := s.h.observed(ctx, mcp.Delivery{Message: m, Session: s.mcp}, nil)
 	if out == nil {
 		return
 	}

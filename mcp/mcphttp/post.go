@@ -24,6 +24,7 @@ type post struct {
 	version string // of the header; "" if there is none, or more than one
 	twice   bool   // there is more than one
 	sid     string
+	lent    bool // the payload is nobody's after the answer, unless it was taken
 	handed  bool // a goroutine of its own leaves the session
 }
 
@@ -42,6 +43,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, key string, until
 		}
 	}
 	p.dispatch()
+	if p.lent && !p.m.Taken() {
+		reuse(payload)
+	}
 }
 
 // read reads the message of a POST, or refuses it.
@@ -158,28 +162,22 @@ func (p *post) exchange(e era, s *session) *exchange {
 	return &exchange{h: p.h, w: p.w, era: e, session: s, accept: parseAccept(p.r.Header["Accept"]), id: p.m.ID.String(), until: p.until}
 }
 
+// delivery says where the message goes.
+func (p *post) delivery(e era, s *session, peer mcp.Peer) mcp.Delivery {
+	d := mcp.Delivery{Message: &p.m, Revision: p.version, Peer: peer}
+	switch {
+	case s != nil:
+		d.Session = s.mcp
+	case e == modern:
+		d.Revision = mcp.ModernVersions[0] // what the message says is checked behind
+	}
+	return d
+}
+
 // notify hands over a notification. What it leads to has no stream of its own.
 func (p *post) notify(e era, s *session) {
-	p.h.observed(context.WithoutCancel(p.r.Context()), &door{p.h.server, e, s, p.version}, &p.m, p.payload)
+	p.h.observed(context.WithoutCancel(p.r.Context()), p.delivery(e, s, nil), nil)
 	accepted(p.w)
-}
-
-// door is where a notification goes.
-type door struct {
-	server   *mcp.Server
-	era      era
-	session  *session
-	revision string
-}
-
-func (d *door) handle(ctx context.Context, payload []byte) []byte {
-	switch d.era {
-	case modern:
-		return d.server.HandleModern(ctx, payload, nil)
-	case sessionless:
-		return d.server.HandleSessionless(ctx, payload, nil, d.revision)
-	}
-	return d.session.mcp.Handle(ctx, payload)
 }
 
 // acceptable refuses a request whose answer the client would not take.

@@ -1,0 +1,5 @@
+//go:build !poison
+
+package mcphttp
+
+func scribble([]byte) {}
