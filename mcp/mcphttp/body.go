@@ -23,12 +23,12 @@ type slowBody struct {
 }
 
 // readBody reads a body to its end, which is also what lets the server see later that the client has gone. Who has done with it may give it back by reuse.
-func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, slow *slowBody) ([]byte, error) {
 	if r.ContentLength > int64(h.o.MaxBody) {
 		return nil, errTooLarge
 	}
-	slow := &slowBody{w: w}
-	slow.due = slow.expire
+	*slow = slowBody{w: w}
+	slow.owner = slow
 	h.bodies.enter(&slow.watched, time.Now())
 	body, err := readAll(r.Body, r.ContentLength, h.o.MaxBody)
 	h.bodies.leave(&slow.watched)
@@ -42,8 +42,8 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request) ([]byte, erro
 	return body, err
 }
 
-// expire is called while the body is read, by the watch.
-func (s *slowBody) expire() {
+// overdue is called while the body is read, by the watch.
+func (s *slowBody) overdue() {
 	s.cut = true
 	_ = http.NewResponseController(s.w).SetReadDeadline(time.Unix(1, 0)) // a writer without deadlines has its own rules
 }

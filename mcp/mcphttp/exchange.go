@@ -240,7 +240,7 @@ func modernStatus(code jsonrpc2.Code) int {
 // serve hands a payload to the server and answers with what comes back.
 func (x *exchange) serve(p *post) {
 	if x.accept.stream && !x.listen {
-		x.due = x.hurry
+		x.owner = x
 		x.h.waits.enter(&x.watched, time.Now())
 	}
 	var peer mcp.Peer
@@ -287,8 +287,8 @@ func (x *exchange) serve(p *post) {
 	}
 }
 
-// hurry makes it a stream before there is anything to send, so that heartbeats flow.
-func (x *exchange) hurry() { _, _ = x.streamFor(true) }
+// overdue makes it a stream before there is anything to send, so that heartbeats flow.
+func (x *exchange) overdue() { _, _ = x.streamFor(true) }
 
 // abandon is called when the client has gone: the function goes on (MCP up to 2025-11-25: to disconnect is not to cancel), its answer is kept for a client
 // that comes back, or dropped.

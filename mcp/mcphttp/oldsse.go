@@ -109,11 +109,12 @@ func (h *Handler) postSSE(w http.ResponseWriter, r *http.Request, key string, _ 
 		h.refuse(w, http.StatusNotFound, "", errNoSession)
 		return
 	}
-	payload, m, ok := h.read(w, r)
-	if !ok {
+	p := h.newPost(w, r)
+	defer p.done()
+	if !p.read() {
 		return
 	}
-	p := &post{h: h, w: w, r: r, payload: payload, m: m}
+	m := p.m
 	request := m.Kind == jsonrpc2.KindRequest || m.Kind == jsonrpc2.KindBatch
 	entered, full := s.enter(request)
 	switch {
@@ -126,7 +127,7 @@ func (h *Handler) postSSE(w http.ResponseWriter, r *http.Request, key string, _ 
 	}
 	switch m.Kind {
 	case jsonrpc2.KindResponse:
-		s.answer(r.Context(), m.ID, payload)
+		s.answer(r.Context(), m.ID, p.payload)
 		s.leave(false)
 		accepted(w)
 		return

@@ -6,19 +6,21 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/mcp"
 )
 
-// post is a POST on its way through the checks.
+// post is a POST on its way through the checks. It is used again for another when this is answered.
 type post struct {
 	h       *Handler
 	w       http.ResponseWriter
 	r       *http.Request
 	key     string // of the principal
 	until   time.Time
+	slow    slowBody
 	payload []byte
 	m       mcp.Message
 	version string // of the header; "" if there is none, or more than one
@@ -28,12 +30,31 @@ type post struct {
 	handed  bool // a goroutine of its own leaves the session
 }
 
+var posts = sync.Pool{New: func() any { return new(post) }}
+
+// newPost returns a post. done is called when nobody looks at it any more.
+func (h *Handler) newPost(w http.ResponseWriter, r *http.Request) *post {
+	p := posts.Get().(*post)
+	p.h, p.w, p.r = h, w, r
+	return p
+}
+
+func (p *post) done() {
+	if p.lent && !p.m.Taken() {
+		reuse(p.payload)
+	}
+	*p = post{}
+	posts.Put(p)
+}
+
 func (h *Handler) post(w http.ResponseWriter, r *http.Request, key string, until time.Time) {
-	payload, m, ok := h.read(w, r)
-	if !ok {
+	p := h.newPost(w, r)
+	defer p.done()
+	if !p.read() {
 		return
 	}
-	p := post{h: h, w: w, r: r, key: key, until: until, payload: payload, m: m}
+	p.key, p.until = key, until
+	var ok bool
 	if p.version, ok = single(r.Header[headerVersion]); !ok {
 		p.twice = true
 	}
@@ -43,32 +64,30 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, key string, until
 		}
 	}
 	p.dispatch()
-	if p.lent && !p.m.Taken() {
-		reuse(payload)
-	}
 }
 
-// read reads the message of a POST, or refuses it.
-func (h *Handler) read(w http.ResponseWriter, r *http.Request) (payload []byte, m mcp.Message, ok bool) {
+// read reads the message, or refuses it.
+func (p *post) read() (ok bool) {
+	h, w, r := p.h, p.w, p.r
 	if !isJSON(r.Header["Content-Type"]) {
 		h.refuse(w, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Type must be application/json"))
-		return nil, m, false
+		return false
 	}
 	if !isIdentity(r.Header["Content-Encoding"]) {
 		h.refuse(w, http.StatusUnsupportedMediaType, "", invalidRequest("Content-Encoding is not supported"))
-		return nil, m, false
+		return false
 	}
-	payload, err := h.readBody(w, r)
-	if err != nil {
+	var err error
+	if p.payload, err = h.readBody(w, r, &p.slow); err != nil {
 		h.refuseBody(w, err)
-		return nil, m, false
+		return false
 	}
-	h.inbound(payload)
-	if m, err = mcp.Inspect(payload); err != nil {
+	h.inbound(p.payload)
+	if p.m, err = mcp.Inspect(p.payload); err != nil {
 		h.refuse(w, http.StatusBadRequest, "", jsonrpc2.ErrParse)
-		return nil, m, false
+		return false
 	}
-	return payload, m, true
+	return true
 }
 
 func (h *Handler) refuseBody(w http.ResponseWriter, err error) {

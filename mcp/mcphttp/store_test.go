@@ -160,6 +160,10 @@ func TestPending(t *testing.T) {
 	}
 }
 
+type late func()
+
+func (f late) overdue() { f() }
+
 func TestWatch(t *testing.T) {
 	for _, locked := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -176,7 +180,7 @@ func TestWatch(t *testing.T) {
 				}
 			}
 			enter := func(w *watched, n int) {
-				w.due = func() { mu.Lock(); due = append(due, n); mu.Unlock() }
+				w.owner = late(func() { mu.Lock(); due = append(due, n); mu.Unlock() })
 				l.enter(w, time.Now())
 			}
 			all := make([]watched, 5)
@@ -199,9 +203,9 @@ func TestWatch(t *testing.T) {
 			enter(new(watched), 9)
 			time.Sleep(1100 * time.Millisecond)
 			is("[0 2 3 9]")
-			l.enter(&watched{due: func() { t.Error("stopped") }}, time.Now())
+			l.enter(&watched{owner: late(func() { t.Error("stopped") })}, time.Now())
 			l.stop()
-			l.enter(&watched{due: func() { t.Error("stopped") }}, time.Now())
+			l.enter(&watched{owner: late(func() { t.Error("stopped") })}, time.Now())
 			time.Sleep(time.Minute)
 		})
 	}

@@ -9,7 +9,7 @@ import (
 // would cost more than the rest of what is done for a small request.
 type watch struct {
 	period time.Duration
-	locked bool // due is called with mu held: whoever has left is not called
+	locked bool // overdue is called with mu held: whoever has left is not called
 
 	mu         sync.Mutex
 	head, tail *watched // the oldest first
@@ -19,7 +19,7 @@ type watch struct {
 
 // watched is one in a watch. It goes in once.
 type watched struct {
-	due        func()
+	owner      interface{ overdue() }
 	since      time.Time
 	in         bool
 	prev, next *watched
@@ -50,7 +50,7 @@ func (l *watch) enter(w *watched, now time.Time) {
 	}
 }
 
-// leave ends it, if due has not.
+// leave ends it, if overdue was not called.
 func (l *watch) leave(w *watched) {
 	if l.period <= 0 {
 		return
@@ -84,7 +84,7 @@ func (l *watch) tick() {
 	for w := l.head; w != nil && now.Sub(w.since) >= l.period; w = l.head {
 		l.remove(w)
 		if l.locked {
-			w.due()
+			w.owner.overdue()
 		} else {
 			due = append(due, w)
 		}
@@ -94,7 +94,7 @@ func (l *watch) tick() {
 	}
 	l.mu.Unlock()
 	for _, w := range due {
-		w.due()
+		w.owner.overdue()
 	}
 }
 
