@@ -226,10 +226,10 @@ func (x *exchange) cut() bool {
 	return errors.Is(cause, cancel.ErrClosing)
 }
 
-// modernStatus: the statuses that the revision names.
+// modernStatus: the statuses that the revision names for what is found out this late. All else is 200, and may be a 403 of Protect's then.
 func modernStatus(code jsonrpc2.Code) int {
 	switch code {
-	case mcp.CodeHeaderMismatch, mcp.CodeMissingCapability, mcp.CodeUnsupportedVersion, jsonrpc2.CodeParseError, jsonrpc2.CodeInvalidRequest:
+	case mcp.CodeHeaderMismatch, mcp.CodeMissingCapability, mcp.CodeUnsupportedVersion:
 		return http.StatusBadRequest
 	case jsonrpc2.CodeMethodNotFound:
 		return http.StatusNotFound

@@ -33,6 +33,7 @@ type stream struct {
 	leave   bool          // the response ends behind the queue, the stream goes on
 	silent  bool          // a heartbeat is due
 	lost    bool          // gone was called
+	faults  []error       // to be reported once mu is free
 	room    chan struct{} // closed when there is room in the queue; nil: nobody waits
 	beat    *time.Timer
 	expires *time.Timer // of a response whose caller is known until then
@@ -55,7 +56,29 @@ func (s *stream) full() bool {
 // request does not wait.
 func (s *stream) push(ctx context.Context, message []byte) error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	err := s.enqueue(ctx, message)
+	if err == nil {
+		s.start()
+	}
+	s.tell(ctx)
+	if err == nil {
+		s.h.outbound(message)
+	}
+	return err
+}
+
+// tell unlocks mu, and reports what was found out while it was held.
+func (s *stream) tell(ctx context.Context) {
+	faults := s.faults
+	s.faults = nil
+	s.mu.Unlock()
+	for _, err := range faults {
+		s.h.report(ctx, err)
+	}
+}
+
+// enqueue waits for room and appends. mu is held.
+func (s *stream) enqueue(ctx context.Context, message []byte) error {
 	for (!s.own || s.session.old) && !s.over && s.out != nil && s.full() {
 		if s.room == nil {
 			s.room = make(chan struct{})
@@ -77,10 +100,7 @@ func (s *stream) push(ctx context.Context, message []byte) error {
 	case s.lost:
 		return ErrStreamLost
 	}
-	s.h.outbound(message)
-	err := s.append(message)
-	s.start()
-	return err
+	return s.append(message)
 }
 
 // append puts a message where it is written from. mu is held.
@@ -94,7 +114,7 @@ func (s *stream) append(message []byte) error {
 		// The store is asked under the lock: what it keeps must have the order of what is written.
 		err := s.h.o.Events.Append(context.Background(), s.session.id, s.name, s.seq, event)
 		if kept = err == nil; !kept {
-			s.h.report(context.Background(), fmt.Errorf("mcphttp: event store: %w", err))
+			s.faults = append(s.faults, fmt.Errorf("mcphttp: event store: %w", err))
 		}
 	}
 	switch {
@@ -112,7 +132,7 @@ func (s *stream) append(message []byte) error {
 			s.size -= len(s.queue[0])
 			s.queue = slices.Delete(s.queue, 0, 1)
 			if !kept {
-				s.h.report(context.Background(), errQueueFull)
+				s.faults = append(s.faults, errQueueFull)
 			}
 		}
 	case s.out == nil && kept:
@@ -251,17 +271,20 @@ func (s *stream) finish(last []byte) (err error) {
 	case s.lost:
 		err = ErrStreamLost
 	default:
-		s.h.outbound(last)
 		err = s.append(last)
 	}
 	s.over = true
-	if s.out == nil || s.busy != nil {
-		s.mu.Unlock()
-		return err
+	drain := s.out != nil && s.busy == nil
+	if drain {
+		s.busy = s.out
 	}
-	s.busy = s.out
-	s.mu.Unlock()
-	s.drain()
+	s.tell(context.Background())
+	if last != nil && err == nil {
+		s.h.outbound(last)
+	}
+	if drain {
+		s.drain()
+	}
 	return err
 }
 
