@@ -22,7 +22,7 @@ func (v Variables) Text(name string) string {
 }
 
 const (
-	maxMatched  = 8 << 10 // bytes of a URI that is held against templates
+	maxMatched  = 2 << 10 // bytes of a URI that is held against templates
 	maxTemplate = 4 << 10
 )
 

@@ -221,7 +221,7 @@ func TestTemplateMatchTime(t *testing.T) {
 	for _, uri := range []string{"u:" + strings.Repeat("-", maxMatched-2), "u:a-b-c?" + strings.Repeat("e=1&", maxMatched/4-2), "u:" + strings.Repeat("%41", maxMatched/3-1)} {
 		f.match(uri)
 	}
-	if took := time.Since(begun); took > 3*time.Second {
+	if took := time.Since(begun); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
 }
