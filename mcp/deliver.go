@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // Delivery is a payload that a host has looked at with [Inspect] and hands over with what it knows, so that it is not looked at again and the answer goes
@@ -24,6 +25,9 @@ type Delivery struct {
 func (s *Server) Deliver(ctx context.Context, d Delivery, dst []byte) []byte {
 	s.once.Do(s.build)
 	e := &entry{Context: ctx, session: d.Session}
+	if k := d.Message.Kind; k == jsonrpc2.KindRequest || k == jsonrpc2.KindNotification {
+		e.single, e.id = true, d.Message.ID
+	}
 	switch {
 	case s.invalid != nil:
 		return append(dst, s.broken(ctx)...)

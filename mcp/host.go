@@ -40,6 +40,13 @@ type entry struct {
 	peer    Peer
 	modern  bool // the host says so
 	silent  []jsonrpc2.ID
+
+	// single says that the payload is one message, which has room here for what else it needs.
+	single  bool
+	id      jsonrpc2.ID // of a single request, zero if it is not known
+	call    call
+	extra   extra
+	running entryCall
 }
 
 type entryKey struct{}
@@ -175,7 +182,13 @@ func (s *Server) hostedOptions() *jsonrpc2.Options {
 		},
 		Capture: func(ctx context.Context, r *jsonrpc2.Request) context.Context {
 			e := entryFrom(ctx)
-			c := &call{session: e.session, open: e.session.open.Load(), x: &extra{entry: e}}
+			c := &e.call
+			if e.single {
+				c.x = &e.extra
+			} else {
+				c = &call{x: new(extra)}
+			}
+			c.session, c.open, c.x.entry = e.session, e.session.open.Load(), e
 			if e.modern || r.IsNotification() {
 				c.Context = ctx
 				return c
@@ -195,8 +208,15 @@ func entryFrom(ctx context.Context) *entry {
 
 // enter notes that a request runs, so that it can be cancelled.
 func (ses *Session) enter(ctx context.Context, c *call, r *jsonrpc2.Request) {
-	id, _ := r.ID()
-	q := &entryCall{id: id, method: r.Method, call: c}
+	e := c.x.entry
+	q := &e.running
+	if !e.single {
+		q = new(entryCall)
+	}
+	if q.id = e.id; q.id.IsZero() {
+		q.id, _ = r.ID()
+	}
+	q.method, q.call = r.Method, c
 	c.Context, q.cancel = context.WithCancelCause(ctx)
 	c.x.running = q
 	ses.mu.Lock()

@@ -18,17 +18,17 @@ import (
 //
 // It is never used again: contexts of functions that went on too long lead to it.
 type exchange struct {
-	context.Context
-	watched // until it is decided
-	h       *Handler
-	w       http.ResponseWriter
-	era     era
-	session *session // of legacy
-	accept  accepts
-	id      string // of the request, to answer with an error; "": a batch
-	listen  bool
-	until   time.Time               // the caller is known until then
-	stop    context.CancelCauseFunc // of a modern request
+	context.Context // of the request; legacy ones do not end with it
+	watched         // until it is decided
+	h               *Handler
+	w               http.ResponseWriter
+	era             era
+	session         *session // of legacy
+	accept          accepts
+	id              string // of the request, to answer with an error; "": a batch
+	listen          bool
+	until           time.Time               // the caller is known until then
+	stop            context.CancelCauseFunc // of a modern request
 
 	prev, next *exchange // of the modern ones that run
 
@@ -66,6 +66,30 @@ func (x *exchange) Value(key any) any {
 		return x
 	}
 	return x.Context.Value(key)
+}
+
+// Done implements context.Context. Requests of sessions are ended by their session.
+func (x *exchange) Done() <-chan struct{} {
+	if x.era == legacy {
+		return nil
+	}
+	return x.Context.Done()
+}
+
+// Err implements context.Context.
+func (x *exchange) Err() error {
+	if x.era == legacy {
+		return nil
+	}
+	return x.Context.Err()
+}
+
+// Deadline implements context.Context.
+func (x *exchange) Deadline() (time.Time, bool) {
+	if x.era == legacy {
+		return time.Time{}, false
+	}
+	return x.Context.Deadline()
 }
 
 func exchangeFrom(ctx context.Context) *exchange {

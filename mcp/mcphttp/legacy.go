@@ -68,13 +68,13 @@ func (p *post) legacy() {
 	}
 }
 
-// request serves a request or a batch in a session.
+// request serves a request or a batch in a session. To disconnect is not to cancel; the session ends what runs when it ends.
 func (p *post) request(s *session) {
 	x := p.exchange(legacy, s)
 	if !p.acceptable(x) {
 		return
 	}
-	x.Context = context.WithoutCancel(p.r.Context()) // to disconnect is not to cancel; the session ends what runs when it ends
+	x.Context = p.r.Context()
 	x.serve(p)
 }
 
@@ -177,7 +177,7 @@ func (p *post) initialize() {
 		h.unreserve(p.key)
 		return
 	}
-	x.Context = context.WithoutCancel(p.r.Context())
+	x.Context = p.r.Context()
 	// The id of the session goes into the headers, and is only good once the answer is there: nothing may be sent before.
 	stream := x.accept.stream
 	x.accept.stream = false
