@@ -202,7 +202,7 @@ func (x *exchange) finish(out []byte) {
 			<-x.out.done
 		}
 		if st.name != "" {
-			x.session.retire()
+			x.session.retire(time.Time{})
 		}
 	}
 }

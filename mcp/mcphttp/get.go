@@ -91,7 +91,7 @@ func (h *Handler) get(w http.ResponseWriter, r *http.Request, key string, until 
 		<-o.done
 	}
 	if !st.own {
-		s.retire()
+		s.retire(time.Time{})
 	}
 }
 

@@ -162,23 +162,41 @@ func (s *session) open() *stream {
 	return st
 }
 
-// retire is called when the last message of a stream was sent: it is kept for clients that did not get it, in place of older ones.
-func (s *session) retire() {
+// streamKept is how long a stream that is over is kept for a client that did not get the end of it.
+const streamKept = time.Minute
+
+// retire forgets streams that are over: those that ended before a time, and the oldest of more than are kept.
+func (s *session) retire(before time.Time) {
 	s.mu.Lock()
-	var over []*stream
-	for _, st := range s.streams {
+	old := s.outdated(before)
+	s.mu.Unlock()
+	s.discard(old)
+}
+
+// outdated takes out the streams that retire forgets. mu is held.
+func (s *session) outdated(before time.Time) (old []*stream) {
+	over := 0
+	for i := len(s.streams) - 1; i >= 0; i-- { // the latest first
+		st := s.streams[i]
 		st.mu.Lock()
 		if st.over && st.out == nil {
-			over = append(over, st)
+			if over++; over > s.h.o.MaxStreams || st.ended.Before(before) {
+				old = append(old, st)
+			}
 		}
 		st.mu.Unlock()
 	}
-	var old []*stream
-	if n := len(over) - s.h.o.MaxStreams; n > 0 {
-		old = over[:n]
+	if len(old) > 0 {
 		s.streams = slices.DeleteFunc(s.streams, func(st *stream) bool { return slices.Contains(old, st) })
+		if len(s.streams) == 0 {
+			s.streams = nil
+		}
 	}
-	s.mu.Unlock()
+	return old
+}
+
+// discard has the store forget streams.
+func (s *session) discard(old []*stream) {
 	for _, st := range old {
 		if err := s.h.o.Events.Close(context.Background(), s.id, st.name); err != nil {
 			s.h.report(context.Background(), fmt.Errorf("mcphttp: event store: %w", err))

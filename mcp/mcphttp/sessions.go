@@ -157,16 +157,23 @@ func (h *Handler) sweepEvery() time.Duration {
 	return min(max(h.o.SessionTimeout/4, 50*time.Millisecond), time.Minute)
 }
 
-// sweepSessions ends sessions that were idle, or are, too long.
+// sweepSessions ends sessions that are idle, or are, too long, and forgets streams that are over.
 func (h *Handler) sweepSessions() {
 	now := time.Now()
 	var ends []*session
+	old := make(map[*session][]*stream)
 	h.mu.Lock()
 	for _, s := range h.sessions {
 		if s.expire(now.Add(-h.o.SessionTimeout), ErrSessionEnded) || h.o.MaxSessionAge > 0 && now.Sub(s.born) >= h.o.MaxSessionAge && s.mark(ErrSessionEnded) {
 			h.remove(s)
 			ends = append(ends, s)
+			continue
 		}
+		s.mu.Lock()
+		if streams := s.outdated(now.Add(-streamKept)); streams != nil {
+			old[s] = streams
+		}
+		s.mu.Unlock()
 	}
 	switch {
 	case h.sweep == nil: // shut down
@@ -176,6 +183,9 @@ func (h *Handler) sweepSessions() {
 		h.sweep.Reset(h.sweepEvery())
 	}
 	h.mu.Unlock()
+	for s, streams := range old {
+		s.discard(streams)
+	}
 	for _, s := range ends {
 		s.shut(ErrSessionEnded)
 	}

@@ -103,6 +103,36 @@ func TestMaxStreams(t *testing.T) {
 	}
 }
 
+// A session that does nothing keeps nothing of what it did.
+func TestStreamsAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := new(MemoryStore)
+		h := New(newServer(&fixture{t: t}), &Options{Events: m})
+		id := directWith(h, "POST", initialize, nil).Header().Get("Mcp-Session-Id")
+		for range 3 {
+			directWith(h, "POST", call("1", "steps", `{}`), header{"Mcp-Session-Id": id})
+		}
+		s := h.find(id, "", false)
+		kept := func() (streams, bytes int) {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			return len(s.streams), m.size
+		}
+		if n, size := kept(); n != 3 || size == 0 {
+			t.Errorf("%d streams, %d bytes", n, size)
+		}
+		time.Sleep(2*streamKept + time.Second)
+		synctest.Wait()
+		if n, size := kept(); n != 0 || size != 0 {
+			t.Errorf("%d streams, %d bytes", n, size)
+		}
+		directWith(h, "DELETE", "", header{"Mcp-Session-Id": id})
+		time.Sleep(2 * time.Minute)
+	})
+}
+
 // failing is a store that does not work.
 type failing struct{}
 

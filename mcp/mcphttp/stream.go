@@ -30,6 +30,7 @@ type stream struct {
 	size    int // of the queue, in bytes
 	seq     uint64
 	over    bool          // nothing comes behind the queue
+	ended   time.Time     // when it was over
 	leave   bool          // the response ends behind the queue, the stream goes on
 	silent  bool          // a heartbeat is due
 	lost    bool          // gone was called
@@ -273,7 +274,7 @@ func (s *stream) finish(last []byte) (err error) {
 	default:
 		err = s.append(last)
 	}
-	s.over = true
+	s.over, s.ended = true, time.Now()
 	drain := s.out != nil && s.busy == nil
 	if drain {
 		s.busy = s.out
