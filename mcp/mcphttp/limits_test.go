@@ -318,7 +318,8 @@ func TestSlowReader(t *testing.T) {
 	for range 1000 {
 		dropped = s.Notify(context.Background(), "notifications/x", map[string]string{"text": text}) != nil || dropped
 	}
-	if d := time.Since(begin); d > patience/2 || !dropped {
+	// Waiting for the reader each time would take 200 s.
+	if d := time.Since(begin); d > time.Minute || !dropped {
 		t.Errorf("%v, dropped %v", d, dropped)
 	}
 }
