@@ -34,6 +34,7 @@ type exchange struct {
 
 	mu     sync.Mutex
 	state  answerState
+	mute   bool // it was reported that nothing can be sent
 	stream *stream
 	out    *outlet
 	over   chan struct{} // of a request with a goroutine of its own: closed when there is no more to write, or an answer to be written
@@ -99,22 +100,27 @@ func exchangeFrom(ctx context.Context) *exchange {
 
 // streamFor returns the stream of the exchange, and makes it one if it is undecided; nil if it is answered. speak: there is nothing to send, but the
 // client should see that something happens.
-func (x *exchange) streamFor(speak bool) (*stream, error) {
+func (x *exchange) streamFor(speak bool) (st *stream, err error) {
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	switch x.state {
-	case answered:
-		return nil, nil
-	case abandoned:
-		return nil, ErrStreamLost
-	case streaming:
-		return x.stream, nil
+	first := false
+	switch {
+	case x.state == answered:
+	case x.state == abandoned:
+		err = ErrStreamLost
+	case x.state == streaming:
+		st = x.stream
+	case !x.accept.stream:
+		err = ErrNoStream
+		first, x.mute = !x.mute, true
+	default:
+		x.upgrade(speak)
+		st = x.stream
 	}
-	if !x.accept.stream {
-		return nil, ErrNoStream
+	x.mu.Unlock()
+	if first {
+		x.h.report(x, fmt.Errorf("mcphttp: notifications of a request were dropped: %w", err))
 	}
-	x.upgrade(speak)
-	return x.stream, nil
+	return st, err
 }
 
 // upgrade makes the answer a stream. mu is held.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tandem-rpc/tandem/cancel"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/mcp"
 )
@@ -189,7 +190,7 @@ func (p *post) initialize() {
 		s.end(ErrSessionEnded)
 	case !h.add(s):
 		h.unreserve(p.key)
-		s.end(ErrShutdown)
+		s.end(cancel.ErrClosing)
 		out = appendError(nil, x.id, errShuttingDown)
 	default:
 		p.w.Header()[headerSession] = []string{s.id}

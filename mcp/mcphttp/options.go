@@ -29,18 +29,25 @@ const (
 )
 
 var (
-	// ErrNoStream is returned by calls and notifications to a client that takes none now: its request accepts only JSON, or nothing it could be
-	// sent on is left.
-	ErrNoStream = errors.New("mcphttp: the client has no stream to send on")
-	// ErrStreamLost is returned by calls to a client whose answer cannot come any more: the stream they were sent on broke, and nothing kept what was on it.
-	ErrStreamLost = errors.New("mcphttp: the stream to the client is lost")
+	// ErrNoStream is returned by calls and notifications that belong to a request whose client takes nothing but the answer: it accepts only JSON.
+	// It is a [jsonrpc2.ErrClosed] too, so progress and log messages are dropped, and reported once a request.
+	ErrNoStream error = &unheard{"mcphttp: the client takes no stream"}
+	// ErrStreamLost is returned by calls and notifications on a stream that broke where nothing keeps what is sent on it, and to calls whose answer
+	// cannot come for that reason. It is a [jsonrpc2.ErrClosed] too.
+	ErrStreamLost error = &unheard{"mcphttp: the stream to the client is lost"}
 	// ErrSessionEnded is the cause of the contexts of requests whose session the client has ended, or that was idle or old for too long.
 	ErrSessionEnded = errors.New("mcphttp: session ended")
 	// ErrPolling is returned by [CloseStream] where it cannot be done.
 	ErrPolling = errors.New("mcphttp: the stream of this request cannot be closed and taken up again")
-	// ErrShutdown is returned by [Handler.Serve] never, and reported for messages that a shutdown left unanswered.
-	ErrShutdown = errors.New("mcphttp: shutting down")
 )
+
+// unheard is an error of sending to a client that does not listen.
+type unheard struct{ text string }
+
+func (u *unheard) Error() string { return u.text }
+
+// Is makes it one for functions that only look whether somebody listens.
+func (u *unheard) Is(target error) bool { return target == jsonrpc2.ErrClosed }
 
 // Options are the settings of a [Handler]. The zero value and nil are ready to use, and safe: strangers' Hosts and Origins are refused, everything
 // is bounded. Functions in it are called by many goroutines at once.

@@ -91,6 +91,11 @@ func TestPostStatuses(t *testing.T) {
 			t.Errorf("%s: %d %q", method, a.status, a.header.Get("Allow"))
 		}
 	}
+	// What cannot be said is dropped, which is no reason to fail.
+	if a := f.do("POST", call("1", "steps", `{}`), header{"Accept": "application/json"}); a.status != 200 || !strings.Contains(a.body, `"text":"done "`) {
+		t.Errorf("JSON only: %+v", a)
+	}
+	eventually(t, "it is reported", func() bool { return f.reported("takes no stream") })
 	if a := f.do("POST", request("1", "ping", ""), header{"Accept": "text/event-stream"}); len(a.events) != 1 {
 		t.Errorf("stream only: %+v", a)
 	}
