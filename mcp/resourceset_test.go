@@ -11,8 +11,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/yosida95/uritemplate/v3"
-
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
@@ -245,9 +243,9 @@ func FuzzTemplateMatch(f *testing.F) {
 		if len(names) != 1 || template != "u:{"+names[0]+"}" || value == "" || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
 			return
 		}
-		made, err := x.matcher.Expand(uritemplate.Values{names[0]: uritemplate.String(value)})
-		if err != nil || len(made) > maxMatched {
-			return
+		made := "u:"
+		for _, b := range []byte(value) {
+			made += fmt.Sprintf("%%%02X", b) // as RFC 6570 has it; the library's own expansion loses some letters
 		}
 		if v, ok := x.match(made); !ok || v.Text(names[0]) != value {
 			t.Errorf("%q in %s is %q, and back %v %t", value, template, made, v, ok)
