@@ -126,7 +126,7 @@ func TestSymlinks(t *testing.T) {
 		"outdir": filepath.Join(outside, "dir"), "loop": ".", "self.md": "self.md", "in.md": "real.md", "gone.md": "nothing.md",
 	} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			if runtime.GOOS == "windows" {
+			if runtime.GOOS == "windows" && os.Getenv("CI") != "true" {
 				t.Skip("no right to make symbolic links:", err)
 			}
 			t.Fatal(err)
@@ -312,7 +312,10 @@ func TestRelLinks(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "a"})
 	alias := filepath.Join(t.TempDir(), "alias")
 	if err := os.Symlink(dir, alias); err != nil {
-		t.Skip("no symbolic links here:", err)
+		if runtime.GOOS == "windows" && os.Getenv("CI") != "true" {
+			t.Skip("no right to make symbolic links:", err)
+		}
+		t.Fatal(err)
 	}
 	w := open(t, alias, nil)
 	for _, file := range []string{filepath.Join(alias, "a.md"), filepath.Join(dir, "a.md")} {
