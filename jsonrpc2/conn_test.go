@@ -297,6 +297,7 @@ func TestCancelQueued(t *testing.T) {
 				w := newWire(t, m, &Options{Cancel: cancel.NewRegistry(answered, silent), MaxRunning: 1})
 				w.send(tt.first, request("1", "count", ""), request("2", "count", ""), note("$/cancel", `{"id":1}`), note("$/silence", `{"id":2}`))
 				w.want(failure("1", -32800, "Request cancelled"))
+				synctest.Wait() // the silent cancellation shows nothing
 				close(open)
 				if !strings.Contains(tt.first, "hold") {
 					w.want(result("0", `"through"`))
@@ -339,7 +340,9 @@ func TestCauses(t *testing.T) {
 		}))
 		reason := cancel.Convention{Method: "c", Param: "id", Reason: "why", Silent: true}
 		w := newWire(t, m, &Options{Cancel: cancel.NewRegistry(reason)})
-		w.send(request("1", "wait", ""), note("c", `{"id":1,"why":"bored"}`))
+		w.send(request("1", "wait", ""))
+		synctest.Wait() // a request that is cancelled before it starts never does
+		w.send(note("c", `{"id":1,"why":"bored"}`))
 		if by, ok := errors.AsType[cancel.ByPeer](<-causes); !ok || by.Reason != "bored" || by.Method != "c" {
 			t.Errorf("cause %v", by)
 		}
