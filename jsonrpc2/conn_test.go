@@ -275,12 +275,17 @@ func TestInboundCancel(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWire(t, testMux(nil), &Options{Cancel: conventions})
-			w.send(tt.send...)
-			w.wantAny(tt.want...)
-			if err := w.close(); err != nil {
-				t.Error(err)
-			}
+			bubble(t, func(t *testing.T) {
+				w := newWire(t, testMux(nil), &Options{Cancel: conventions})
+				for _, frame := range tt.send {
+					w.send(frame)
+					synctest.Wait() // a request that is cancelled before it starts never does
+				}
+				w.wantAny(tt.want...)
+				if err := w.close(); err != nil {
+					t.Error(err)
+				}
+			})
 		})
 	}
 }
