@@ -28,24 +28,34 @@ const (
 const dialTimeout = 10 * time.Second
 
 // Main is a whole program: it serves the front ends as the command line says, and does not return. See [Config] for the flags and
-// [Config.Run] for what is logged, signals, and exit codes. A program with flags of its own calls these two itself.
+// [Config.Run] for what is logged, signals, and exit codes. A program with flags of its own calls [Config.Parse] and
+// [Config.Run] itself.
 func Main(fes ...FrontEnd) { new(Runtime).Main(fes...) }
 
 // Main is the function [Main] with the settings of this Runtime.
 func (rt *Runtime) Main(fes ...FrontEnd) {
-	fs := flag.NewFlagSet(program(), flag.ContinueOnError)
 	var c Config
-	c.Register(fs)
-	switch err := fs.Parse(os.Args[1:]); {
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(0)
-	case err != nil:
-		os.Exit(ExitUsage) // Parse has said what and how
-	case fs.NArg() > 0:
-		fmt.Fprintf(os.Stderr, "%s: unexpected argument %q\n", program(), fs.Arg(0))
-		os.Exit(ExitUsage)
+	code, ok := c.Parse(flag.NewFlagSet(program(), flag.ContinueOnError), os.Args[1:])
+	if ok {
+		code = c.Run(context.Background(), rt, fes...)
 	}
-	os.Exit(c.Run(context.Background(), rt, fes...))
+	os.Exit(code)
+}
+
+// Parse adds the flags of c to fs, which may have others and must not end the program by itself ([flag.ContinueOnError]), and parses args with it, those
+// after the program's name. Where it reports false, the program should exit with code: 0 after -help, else [ExitUsage], and fs has written why.
+func (c *Config) Parse(fs *flag.FlagSet, args []string) (code int, ok bool) {
+	c.Register(fs)
+	switch err := fs.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		return 0, false
+	case err != nil:
+		return ExitUsage, false
+	case fs.NArg() > 0:
+		fmt.Fprintf(fs.Output(), "%s: unexpected argument %q\n", fs.Name(), fs.Arg(0))
+		return ExitUsage, false
+	}
+	return 0, true
 }
 
 // Run serves the front ends on rt until the session, or with Listen all serving, has ended, and returns the code to exit with.

@@ -12,7 +12,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -27,17 +26,10 @@ func main() { os.Exit(run()) }
 func run() int {
 	var c framework.Config
 	fs := flag.NewFlagSet("demo-lsp", flag.ContinueOnError)
-	c.Register(fs)
 	root := fs.String("root", "", "serve the Markdown notes of `DIR`; without it, the folder that the editor opens")
 	try := fs.Bool("try", false, "start this server as a child, talk to it and print the traffic")
-	switch err := fs.Parse(os.Args[1:]); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return framework.ExitUsage // Parse has said what
-	case fs.NArg() > 0:
-		fmt.Fprintf(os.Stderr, "demo-lsp: unexpected argument %q\n", fs.Arg(0))
-		return framework.ExitUsage
+	if code, ok := c.Parse(fs, os.Args[1:]); !ok {
+		return code
 	}
 	if *try {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -6,7 +6,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -28,16 +27,9 @@ func main() { os.Exit(run()) }
 func run() int {
 	var c framework.Config
 	fs := flag.NewFlagSet("everything", flag.ContinueOnError)
-	c.Register(fs)
 	address := fs.String("http", "", "serve HTTP at /mcp on `ADDR` and print the URL")
-	switch err := fs.Parse(os.Args[1:]); {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return framework.ExitUsage // Parse has said what
-	case fs.NArg() > 0:
-		fmt.Fprintf(os.Stderr, "everything: unexpected argument %q\n", fs.Arg(0))
-		return framework.ExitUsage
+	if code, ok := c.Parse(fs, os.Args[1:]); !ok {
+		return code
 	}
 	server := conformance.New(func(_ context.Context, r *jsonrpc2.Request, err error) {
 		if *address == "" {
