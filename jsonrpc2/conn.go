@@ -27,7 +27,8 @@ type Conn struct {
 	cur  *task // runs on the goroutine that holds the role; nil while that one writes
 	env  envelope
 	slab []task
-	bad  int // units in a row that could not be parsed
+	unit uint64 // units read, messages or not
+	bad  int    // units in a row that could not be parsed
 	hand bool
 	held int // answers of this burst appended and not written
 	lot  int // how many are gathered before they are written

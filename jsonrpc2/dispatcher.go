@@ -163,7 +163,7 @@ func (d *Dispatcher) run(ctx context.Context, r *Request, route *route) (o outco
 		o = d.c.settle(ctx, r, nil, v, err)
 	}
 	if d.c.Observe != nil {
-		d.c.observe(Event{Method: route.method, Notification: r.IsNotification(), Run: time.Since(start), In: len(r.params), Out: len(o.body), Code: o.code})
+		d.c.observe(Event{Method: route.method, ID: ID{string(r.id)}, Notification: r.IsNotification(), Run: time.Since(start), In: len(r.params), Out: len(o.body), Code: o.code})
 	}
 	return o
 }

@@ -90,6 +90,8 @@ type Tap interface {
 // Event is what [Options.Observe] gets.
 type Event struct {
 	Method       string        // "" for what has no route
+	ID           ID            // of a request; zero for a notification
+	Unit         uint64        // the call of Tap.Inbound that showed the message, counted from 1 on each connection; 0 where there is no connection
 	Notification bool          // no answer was owed
 	Queued       time.Duration // from being read to the start of the handler
 	Run          time.Duration // from the start of the handler to its return

@@ -27,6 +27,7 @@ func (c *Conn) read(v uint64) {
 		frame, ok, err := c.in.next()
 		switch {
 		case ok:
+			c.unit++
 			if v, ok = c.take(frame, v); !ok {
 				return
 			}
@@ -38,6 +39,7 @@ func (c *Conn) read(v uint64) {
 				c.stopReading()
 				return
 			}
+			c.unit++
 			c.c.inbound(nil)
 			c.refuse(nil, &Error{Code: m.Code, Message: m.Reason}, m.Detail)
 			continue
@@ -130,7 +132,7 @@ func (c *Conn) newTask(e *envelope, size int) *task {
 	} else {
 		t.Method = string(method)
 	}
-	t.conn, t.ctx, t.size = c, t, size+taskSize
+	t.conn, t.ctx, t.size, t.unit = c, t, size+taskSize, c.unit
 	t.id, t.params, t.codec = e.id, e.params, c.c.codec
 	t.chunk = c.in.chunk()
 	c.slab = c.slab[1:]

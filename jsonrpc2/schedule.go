@@ -264,7 +264,7 @@ func (c *Conn) conclude(t *task, start time.Time, v any, err error) {
 	t.end(&returned)
 	if c.c.Observe != nil {
 		c.c.observe(Event{
-			Method: t.route.method, Notification: t.id == nil, Queued: start.Sub(t.arrived), Run: time.Since(start),
+			Method: t.route.method, ID: ID{string(t.id)}, Unit: t.unit, Notification: t.id == nil, Queued: start.Sub(t.arrived), Run: time.Since(start),
 			In: in, Out: len(o.body), Code: o.code,
 		})
 	}

@@ -26,6 +26,7 @@ type task struct {
 	key     []byte // of the id
 	size    int    // bytes counted against MaxQueued until it starts
 	arrived time.Time
+	unit    uint64 // of the input it came in
 
 	// Under conn.mu.
 	listed  bool // in the table of requests in flight

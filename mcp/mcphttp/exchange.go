@@ -355,7 +355,7 @@ func (h *Handler) observed(ctx context.Context, d mcp.Delivery, dst []byte) (out
 	out = h.server.Deliver(ctx, d, dst)
 	m := d.Message
 	e := jsonrpc2.Event{
-		Method: m.Method, Notification: m.Kind == jsonrpc2.KindNotification, Run: time.Since(start),
+		Method: m.Method, ID: m.ID, Notification: m.Kind == jsonrpc2.KindNotification, Run: time.Since(start),
 		In: len(m.Params), Out: len(out), Code: mcp.AnswerCode(out),
 	}
 	defer func() { _ = recover() }()
