@@ -35,6 +35,15 @@ func (e NoteEdits) Apply() string {
 	return b.String()
 }
 
+// sorted returns the edits in order and without repeats.
+func (e NoteEdits) sorted() NoteEdits {
+	slices.SortFunc(e.Edits, func(a, b Edit) int {
+		return cmp.Or(a.Span.Start-b.Span.Start, a.Span.End-b.Span.End, strings.Compare(a.New, b.New))
+	})
+	e.Edits = slices.CompactFunc(e.Edits, func(a, b Edit) bool { return a.Span == b.Span })
+	return e
+}
+
 // An editSet gathers edits by note. A definition that several links share is
 // edited once.
 type editSet map[*Note][]Edit
@@ -49,11 +58,7 @@ func (s editSet) add(n *Note, e Edit) {
 func (s editSet) list() []NoteEdits {
 	list := make([]NoteEdits, 0, len(s))
 	for n, edits := range s {
-		slices.SortFunc(edits, func(a, b Edit) int {
-			return cmp.Or(a.Span.Start-b.Span.Start, a.Span.End-b.Span.End, strings.Compare(a.New, b.New))
-		})
-		edits = slices.CompactFunc(edits, func(a, b Edit) bool { return a.Span == b.Span })
-		list = append(list, NoteEdits{n, edits})
+		list = append(list, NoteEdits{n, edits}.sorted())
 	}
 	slices.SortFunc(list, func(a, b NoteEdits) int { return strings.Compare(a.Note.Path, b.Note.Path) })
 	return list

@@ -147,6 +147,11 @@ func (w *Workspace) writable(p string) error {
 	if w.store.ignored(p) || hidden(path.Base(p)) {
 		return fmt.Errorf("%w: %q lies where the workspace does not look", ErrPath, p)
 	}
+	return checkFileName(p)
+}
+
+// checkFileName refuses a path that is not one on every system.
+func checkFileName(p string) error {
 	for _, part := range strings.Split(p, "/") {
 		if len(part) > maxName || strings.TrimRight(part, " .") != part || strings.ContainsAny(part, `<>:"|*?`) || hasControl(part) {
 			return fmt.Errorf("%w: %q is not a file name on every system", ErrPath, p)
