@@ -1,8 +1,8 @@
 // Package e2e drives the demos, the bench server and the engine with clients
 // that other people wrote: vscode-jsonrpc on Node.js, the MCP Inspector's
-// command line, Neovim. It has tests only.
+// command line and its page in Chromium, Neovim. It has tests only.
 //
-// The clients come from Debian (neovim) and from the lock file beside this one
+// The clients come from Debian (neovim, chromium) and from the lock file beside this one
 // (`npm ci` in this folder). On a machine without one, its tests say what is
 // missing and skip; with CI=true they fail instead, so nothing is skipped
 // where it counts.
@@ -14,6 +14,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -27,9 +28,9 @@ import (
 	"time"
 )
 
-// limit bounds one session with a client. A healthy one takes a few seconds;
-// the rest is for two busy cores and the race detector.
-const limit = 2 * time.Minute
+// limit bounds one session with a client. A healthy one takes a few seconds, or
+// half a minute in a browser; the rest is for two busy cores and the race detector.
+const limit = 5 * time.Minute
 
 // scratch is where the servers under test are built.
 var scratch string
@@ -126,8 +127,8 @@ func need(t *testing.T, tool string) []string {
 	return nil
 }
 
-// find locates a tool: "nvim", "vscode-jsonrpc" or "typescript-sdk" (the
-// Node.js that runs scripts which import it), or "inspector".
+// find locates a tool: "nvim", "chromium", "vscode-jsonrpc", "typescript-sdk" or
+// "playwright" (the Node.js that runs scripts which import it), or "inspector".
 func find(tool string) ([]string, error) {
 	const install = "run `npm ci` in internal/e2e"
 	modules, err := filepath.Abs("node_modules")
@@ -153,6 +154,22 @@ func find(tool string) ([]string, error) {
 		}
 		node, err := findNode(modules)
 		return []string{node}, err
+	case "playwright":
+		if _, err := os.Stat(filepath.Join(modules, "playwright-core", "package.json")); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, install)
+		}
+		node, err := findNode(modules)
+		return []string{node}, err
+	case "chromium":
+		var missing error
+		for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+			path, err := exec.LookPath(name)
+			if err == nil {
+				return []string{path}, nil
+			}
+			missing = errors.Join(missing, err)
+		}
+		return nil, fmt.Errorf("%w: install Chromium", missing)
 	case "inspector":
 		script := filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 		if _, err := os.Stat(script); err != nil {

@@ -9,9 +9,9 @@ export const rpc = createRequire(import.meta.url)("vscode-jsonrpc/node");
 
 const planned = [];
 
-/** check registers one check. They run in the order they are registered. */
-export function check(name, run) {
-  planned.push({ name, run });
+/** check registers one check, that may take ms. They run in the order they are registered. */
+export function check(name, run, ms = 30_000) {
+  planned.push({ name, run, ms });
 }
 
 const report = (line) => process.stdout.write(`e2e ${JSON.stringify(line)}\n`);
@@ -20,10 +20,10 @@ const report = (line) => process.stdout.write(`e2e ${JSON.stringify(line)}\n`);
 export async function runChecks() {
   report({ plan: planned.map((c) => c.name) });
   let code = 0;
-  for (const { name, run } of planned) {
+  for (const { name, run, ms: limit } of planned) {
     const began = process.hrtime.bigint();
     try {
-      const detail = (await within(30_000, run(), name)) ?? "";
+      const detail = (await within(limit, run(), name)) ?? "";
       const ms = Number((process.hrtime.bigint() - began) / 1000n) / 1000;
       report({ check: name, ok: true, detail: `${ms.toFixed(1)} ms ${detail}`.trim() });
     } catch (err) {
