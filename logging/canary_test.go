@@ -154,8 +154,9 @@ func TestCanary(t *testing.T) {
 			return NewTraffic(newLogger(w, hclog.Trace, inJSON), &Options{Redact: extra})
 		})
 	}
-	add("recorder", func(w *bytes.Buffer) tap { return NewRecorder(w, &RecorderOptions{Redact: extra}) })
-	add("recorder, short", func(w *bytes.Buffer) tap { return NewRecorder(w, &RecorderOptions{Redact: extra, MaxMessage: 40}) })
+	for name, limit := range map[string]int{"recorder": 0, "recorder, short": 40} {
+		add(name, func(w *bytes.Buffer) tap { return newFlushedTap(t, w, &FeedOptions{Redact: extra, MaxMessage: limit}) })
+	}
 
 	for _, line := range planted(secret) {
 		if !json.Valid(line) {

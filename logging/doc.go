@@ -8,7 +8,28 @@
 //	options.Tap = logging.NewTraffic(logger, &logging.Options{Redact: []string{"pin"}})
 //
 // [Redactor] is the part that takes the secrets out, for use with any other
-// sink, and [Recorder] is such a sink: a file of JSON lines to look at later.
+// sink.
+//
+// [Feed] hands the traffic of any number of connections to a sink on a goroutine
+// of its own, so that no connection ever waits for it. [Recorder] is such a sink:
+// it writes a file of JSON lines, a recording, to be read by [RecordReader].
+//
+// # Recordings
+//
+// Each line of a recording is one object, a [Record]. The first has the kind
+// header, the format "tandem-traffic" and the version 1:
+//
+//	{"time":"2026-05-01T12:00:00.1Z","kind":"header","process":"9f3c","format":"tandem-traffic","version":1,"program":"notes"}
+//	{"time":"2026-05-01T12:00:00.2Z","kind":"open","process":"9f3c","connection":"stdio","protocol":"lsp","cancel":[{"method":"$/cancelRequest","param":"id"}]}
+//	{"time":"2026-05-01T12:00:00.3Z","process":"9f3c","connection":"stdio","direction":"inbound","unit":1,"length":45,"message":"{\"jsonrpc\":\"2.0\",…"}
+//	{"time":"2026-05-01T12:00:00.4Z","process":"9f3c","connection":"stdio","direction":"outbound","length":38,"message":"{\"jsonrpc\":\"2.0\",…"}
+//	{"time":"2026-05-01T12:00:00.4Z","kind":"timing","process":"9f3c","connection":"stdio","unit":1,"id":"1","queued_ns":1200,"run_ns":81000}
+//	{"time":"2026-05-01T12:00:01.5Z","kind":"close","process":"9f3c","connection":"stdio"}
+//	{"time":"2026-05-01T12:00:01.6Z","kind":"end","process":"9f3c"}
+//
+// Later processes may append theirs, each beginning with a header; member process
+// tells apart what several write at once. What did not get into the file because
+// it was too slow is counted by records of the kind dropped.
 //
 // # What is taken out
 //

@@ -1,8 +1,12 @@
 package logging_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/hashicorp/go-hclog"
 
@@ -50,20 +54,42 @@ func ExampleRedactor_Text() {
 	// dial postgres://[redacted]@db:5432/x?sslmode=off: connection refused
 }
 
-// A recorder writes one JSON object for each message.
-func ExampleRecorder() {
-	file, err := os.CreateTemp("", "traffic-*.jsonl")
+// A feed keeps connections free of what recording costs; a recorder writes its records as JSON lines.
+func ExampleFeed() {
+	path := filepath.Join(os.TempDir(), fmt.Sprintf("traffic-%d.jsonl", os.Getpid()))
+	defer os.Remove(path)
+	file, err := logging.CreateRecording(path)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	defer os.Remove(file.Name())
 	defer file.Close()
+	recorder := logging.NewRecorder(file, nil)
+	feed := logging.NewFeed(recorder, &logging.FeedOptions{Redact: []string{"pin"}})
 
-	r := logging.NewRecorder(file, &logging.RecorderOptions{MaxMessage: 4096})
-	editor := r.Named("editor")
-	editor.Inbound([]byte(`{"jsonrpc":"2.0","method":"initialized"}`))
-	fmt.Println("stopped by:", r.Err())
+	tap := feed.Open("editor", "lsp") // jsonrpc2.Options.Tap
+	tap.Inbound([]byte(`{"jsonrpc":"2.0","method":"open","params":{"pin":1234}}`))
+	tap.Close("")
+
+	if err := errors.Join(feed.Close(context.Background()), recorder.Close()); err != nil {
+		fmt.Println(err)
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		fmt.Println(err)
+	}
+	for in := logging.NewRecordReader(file); ; {
+		r, err := in.Next()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s|%s|%s|%s\n", r.Kind, r.Connection, r.Direction, r.Message)
+	}
 	// Output:
-	// stopped by: <nil>
+	// header|||
+	// open|editor||
+	// |editor|inbound|{"jsonrpc":"2.0","method":"open","params":{"pin":"[redacted]"}}
+	// close|editor||
+	// end|||
+	// EOF
 }

@@ -4,156 +4,157 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
-
-	"github.com/segmentio/encoding/json"
 )
 
-// DefaultMaxMessage is how many bytes of a redacted message a [Recorder] keeps
-// unless told otherwise.
-const DefaultMaxMessage = 64 << 10
+// DefaultMaxRecording is how many bytes a [Recorder] writes where MaxBytes is zero.
+const DefaultMaxRecording = 4 << 30
+
+// maxGather is how many bytes of records are written at once.
+const maxGather = 256 << 10
 
 // RecorderOptions configure a [Recorder]. The zero value is useful.
 type RecorderOptions struct {
-	// Redact lists names that hold secrets, in addition to the built-in ones.
-	// See [NewRedactor].
-	Redact []string
-
-	// Connection becomes a member of every record, if not empty.
-	Connection string
-
-	// MaxMessage is the number of bytes of a redacted message that are kept. 0:
-	// DefaultMaxMessage; negative: all.
-	MaxMessage int
+	// Process and Program stand in the header. Program is the name of the program that runs if empty.
+	Process, Program string
+	// MaxBytes is how much is written. What would go beyond is left out, and a last record says so. 0 is DefaultMaxRecording, negative: no limit.
+	MaxBytes int64
+	// OnError is told, once, why the recording has stopped before its end; nil: nobody is.
+	OnError func(error)
 }
 
-// Recorder writes the traffic of connections as JSON lines, without secrets:
-// one object for each message, with the members
+// ErrRecordingFull is given to OnError when MaxBytes have been written.
+var ErrRecordingFull = errors.New("recording has reached its limit")
+
+// Recorder writes records as JSON lines: a recording that begins with a header, see [Record]. It is the [Sink] of a [Feed]:
 //
-//   - time: when it passed, RFC 3339 in UTC with nanoseconds
-//   - direction: "inbound" or "outbound"
-//   - connection: from the options, if any
-//   - length: bytes of the message on the wire, without framing
-//   - message: the redacted text as a string, or [Failed]
-//   - truncated: true, if message was cut
+//	feed := logging.NewFeed(logging.NewRecorder(file, nil), nil)
+//	options.Tap = feed.Open("editor", "lsp")
 //
-// It satisfies the tap interface of package jsonrpc2. Each record is one Write,
-// so several processes may append to one file. After the first error of the
-// writer nothing more is written, see [Recorder.Err]; the connection goes on.
+// Records are written as soon as none waits any more, and always whole lines at once, so several processes may append to one file. After the first
+// error of the writer nothing more is written; the connections go on.
 //
-// A Recorder is safe for concurrent use: it never calls the writer twice at the
-// same time. A nil *Recorder does nothing.
+// A Recorder is safe for concurrent use: it never calls the writer twice at the same time.
 type Recorder struct {
-	sink       *sink
-	redactor   *Redactor
-	connection string
-	limit      int
+	o RecorderOptions
+
+	mu     sync.Mutex
+	w      io.Writer
+	buffer []byte
+	left   int64 // that may be written; negative: no limit
+	ended  bool
+	err    error
 }
 
-// sink is the writer that all recorders of one file share.
-type sink struct {
-	mu  sync.Mutex
-	w   io.Writer
-	err error
-}
-
-// NewRecorder returns a Recorder that writes to w. Nil options are the zero
-// RecorderOptions.
+// NewRecorder returns a Recorder that writes to w, the header first. Nil options are the zero RecorderOptions.
 func NewRecorder(w io.Writer, o *RecorderOptions) *Recorder {
-	if o == nil {
-		o = new(RecorderOptions)
+	r := &Recorder{w: w}
+	if o != nil {
+		r.o = *o
 	}
-	limit := o.MaxMessage
-	if limit == 0 {
-		limit = DefaultMaxMessage
+	if r.o.Program == "" && len(os.Args) > 0 {
+		r.o.Program = strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")
 	}
-	return &Recorder{&sink{w: w}, NewRedactor(o.Redact...), o.Connection, limit}
+	if r.left = r.o.MaxBytes; r.left == 0 {
+		r.left = DefaultMaxRecording
+	}
+	r.Record(&Record{Time: time.Now(), Kind: KindHeader, Process: printable(r.o.Process, false), Format: RecordFormat, Version: RecordVersion,
+		Program: printable(r.o.Program, false)})
+	return r
 }
 
-// Named returns a Recorder for another connection that writes to the same
-// place.
-func (r *Recorder) Named(connection string) *Recorder {
-	if r == nil {
-		return nil
-	}
-	named := *r
-	named.connection = connection
-	return &named
-}
-
-// Inbound records a message that was received. It does not keep frame.
-func (r *Recorder) Inbound(frame []byte) { r.record("inbound", frame) }
-
-// Outbound records a message that is sent. It does not keep frame.
-func (r *Recorder) Outbound(frame []byte) { r.record("outbound", frame) }
-
-// Err returns the error that stopped the recording, or nil. A writer that
-// panicked counts as one that failed.
-func (r *Recorder) Err() error {
-	if r == nil {
-		return nil
-	}
-	r.sink.mu.Lock()
-	defer r.sink.mu.Unlock()
-	return r.sink.err
-}
-
-func (r *Recorder) record(direction string, frame []byte) {
-	if r == nil {
+// Record takes one record. It is written by this call or by Flush.
+func (r *Recorder) Record(rec *Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
 		return
 	}
-	text := printable(string(r.redactor.Redact(frame)), true)
-	cut := r.limit >= 0 && len(text) > r.limit
-	if cut {
-		end := r.limit
-		for end > 0 && !utf8.RuneStart(text[end]) {
-			end--
+	before := len(r.buffer)
+	r.buffer = rec.Append(r.buffer)
+	if n := int64(len(r.buffer) - before); r.left >= 0 {
+		if n > r.left {
+			r.buffer = r.buffer[:before]
+			r.end(ErrRecordingFull)
+			return
 		}
-		text = text[:end]
+		r.left -= n
 	}
-	b := make([]byte, 0, len(text)+len(text)/8+160)
-	b = append(b, `{"time":"`...)
-	b = time.Now().UTC().AppendFormat(b, time.RFC3339Nano)
-	b = append(b, `","direction":"`...)
-	b = append(b, direction...)
-	b = append(b, '"')
-	if r.connection != "" {
-		b = append(b, `,"connection":`...)
-		b = appendString(b, printable(r.connection, false))
+	if len(r.buffer) >= maxGather {
+		r.write()
 	}
-	b = fmt.Appendf(b, `,"length":%d,"message":`, len(frame))
-	b = appendString(b, text)
-	if cut {
-		b = append(b, `,"truncated":true`...)
-	}
-	r.sink.write(append(b, "}\n"...))
 }
 
-func (s *sink) write(line []byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.err != nil {
+// Flush writes what was gathered.
+func (r *Recorder) Flush() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write()
+}
+
+// Close writes a record that says that the recording ends here and was not cut off. The writer stays open.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended {
+		r.end(nil)
+	}
+	return r.err
+}
+
+// Err returns the error that stopped the recording, or nil. A writer that panicked counts as one that failed.
+func (r *Recorder) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// end writes the last record. The lock is held.
+func (r *Recorder) end(why error) {
+	last := Record{Time: time.Now(), Kind: KindEnd, Process: printable(r.o.Process, false)}
+	if why != nil {
+		last.Message = why.Error()
+	}
+	r.buffer = last.Append(r.buffer)
+	r.write()
+	if why != nil {
+		r.fail(why)
+	}
+	r.ended = true
+}
+
+// write writes what was gathered. The lock is held.
+func (r *Recorder) write() {
+	if len(r.buffer) == 0 || r.ended {
 		return
 	}
 	defer func() {
-		if recover() != nil {
-			// The value of the panic may quote the line; it is not kept.
-			s.err = errors.New("traffic recorder: the writer panicked")
+		if recover() != nil { // the value of the panic may quote a line; it is not kept
+			r.fail(errors.New("the writer panicked"))
 		}
 	}()
-	if _, err := s.w.Write(line); err != nil {
-		s.err = fmt.Errorf("traffic recorder: %w", err)
+	_, err := r.w.Write(r.buffer)
+	r.buffer = r.buffer[:0]
+	if cap(r.buffer) > 4*maxGather {
+		r.buffer = nil
+	}
+	if err != nil {
+		r.fail(err)
 	}
 }
 
-// appendString appends s as a JSON string. A string always encodes, so there is
-// no error to pass on.
-func appendString(b []byte, s string) []byte {
-	out, err := json.Append(b, s, 0)
-	if err != nil {
-		return append(b, `""`...)
+// fail stops the recording. The lock is held.
+func (r *Recorder) fail(err error) {
+	if r.err != nil {
+		return
 	}
-	return out
+	r.err, r.ended, r.buffer = fmt.Errorf("traffic recorder: %w", err), true, nil
+	if r.o.OnError != nil {
+		defer func() { _ = recover() }()
+		r.o.OnError(r.err)
+	}
 }

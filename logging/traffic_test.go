@@ -23,7 +23,7 @@ type tap interface {
 	Outbound(frame []byte)
 }
 
-var _, _ tap = (*Traffic)(nil), (*Recorder)(nil)
+var _, _ tap = (*Traffic)(nil), (*Source)(nil)
 
 func newLogger(w io.Writer, level hclog.Level, inJSON bool) hclog.Logger {
 	return hclog.New(&hclog.LoggerOptions{Name: "test", Level: level, Output: w, JSONFormat: inJSON, DisableTime: true})
