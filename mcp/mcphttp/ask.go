@@ -121,6 +121,25 @@ func (s *session) forget(id int64) *ask {
 	return a
 }
 
+// asking returns the number of the open request that an id means, which clients with one type of numbers may write as 1.0; 0, which is none, if there
+// is no such request.
+func (s *session) asking(id jsonrpc2.ID) int64 {
+	if n, err := strconv.ParseInt(id.String(), 10, 64); err == nil {
+		return n
+	}
+	if len(id.String()) > 32 {
+		return 0 // none that means one of ours, but long to read
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n := range s.asks {
+		if jsonrpc2.NumberID(n).Equal(id) {
+			return n
+		}
+	}
+	return 0
+}
+
 // giveUp tells the client that a request is not waited for any more.
 func (s *session) giveUp(ctx context.Context, id int64) {
 	reason := ""
@@ -154,11 +173,7 @@ var errStray = errors.New("mcphttp: response to a request that is not open")
 
 // answer gives the response of a client to who waits for it.
 func (s *session) answer(ctx context.Context, id jsonrpc2.ID, payload []byte) {
-	n, err := strconv.ParseInt(id.String(), 10, 64)
-	var a *ask
-	if err == nil {
-		a = s.forget(n)
-	}
+	a := s.forget(s.asking(id))
 	if a == nil {
 		s.h.report(ctx, errStray)
 		return

@@ -93,9 +93,11 @@ func (h *Handler) Health() http.Handler {
 
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r, body := follow(r)
 	if r = h.admit(w, r); r != nil {
 		h.inner.ServeHTTP(w, r)
 	}
+	body.linger(w)
 }
 
 type strangerKey struct{}

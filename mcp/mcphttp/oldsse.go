@@ -45,9 +45,11 @@ func (h *Handler) guarded(method string, f func(http.ResponseWriter, *http.Reque
 		inner = h.o.Protect(inner)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, body := follow(r)
 		if r = h.admitAnywhere(w, r); r != nil {
 			inner.ServeHTTP(w, r)
 		}
+		body.linger(w)
 	})
 }
 

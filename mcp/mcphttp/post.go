@@ -1,6 +1,7 @@
 package mcphttp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -66,6 +67,9 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request, key string, until
 	p.dispatch()
 }
 
+// byteOrderMark may be ignored at the beginning of a text (RFC 8259 section 8.1), as it is at the beginning of other transports.
+var byteOrderMark = []byte("\ufeff")
+
 // read reads the message, or refuses it.
 func (p *post) read() (ok bool) {
 	h, w, r := p.h, p.w, p.r
@@ -82,6 +86,7 @@ func (p *post) read() (ok bool) {
 		h.refuseBody(w, err)
 		return false
 	}
+	p.payload = bytes.TrimPrefix(p.payload, byteOrderMark)
 	h.inbound(p.payload)
 	if p.m, err = mcp.Inspect(p.payload); err != nil {
 		h.refuse(w, http.StatusBadRequest, "", jsonrpc2.ErrParse)

@@ -96,6 +96,26 @@ func TestAsk(t *testing.T) {
 	}
 }
 
+// An id of ours comes back as clients write numbers; a string is no number, and what is nobody's does no harm.
+func TestAskIDs(t *testing.T) {
+	f := serve(t, nil)
+	c := f.connect("2025-11-25")
+	for _, format := range []string{"%s", "%s.0", "%se0", "%s0e-1"} {
+		r := c.stream("POST", call("7", "ask", `{}`))
+		id := member(r.message(), "id")
+		for _, stray := range []string{`"` + id + `"`, id + ".5", "-" + id, id + strings.Repeat("0", 100) + "e-100", `""`, "0", "null"} {
+			if a := c.post(`{"jsonrpc":"2.0","id":` + stray + `,"result":{"content":{"text":"stray"}}}`); a.status != 202 {
+				t.Errorf("%s: %+v", stray, a)
+			}
+		}
+		c.post(`{"jsonrpc":"2.0","id":` + fmt.Sprintf(format, id) + `,"result":{"content":{"text":"hi"}}}`)
+		if m := r.message(); !strings.Contains(m, "said hi") {
+			t.Errorf("%s: %s", format, m)
+		}
+		r.end()
+	}
+}
+
 func TestGet(t *testing.T) {
 	f := serve(t, nil)
 	c := f.connect("2025-06-18")

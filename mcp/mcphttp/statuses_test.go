@@ -60,6 +60,8 @@ func TestPostStatuses(t *testing.T) {
 		{"empty body", "", nil, want{400, "-32700", ""}},
 		{"blank body", "  \n ", nil, want{400, "-32700", ""}},
 		{"no JSON", "{not json", nil, want{400, "-32700", ""}},
+		{"byte order mark", "\ufeff" + request("1", "ping", ""), nil, want{200, "", "1"}},
+		{"byte order mark twice", "\ufeff\ufeff" + request("1", "ping", ""), nil, want{400, "-32700", ""}},
 		{"two messages", request("1", "ping", "") + request("2", "ping", ""), nil, want{400, "-32700", ""}},
 		{"bad UTF-8", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", nil, want{400, "-32700", ""}},
 		{"too deep", strings.Repeat("[", 512) + "1", nil, want{400, "-32700", ""}},
