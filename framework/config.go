@@ -1,6 +1,7 @@
 package framework
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,6 +24,11 @@ type Config struct {
 	LogJSON  bool   // --log-json: one JSON object a line
 	Stats    bool   // --stats: print the figures of Metrics on standard error at the end
 	NodeIPC  bool   // --node-ipc, which editors pass to servers that run on Node.js: refused by Check
+
+	// Serve, if set, serves in a way of the program's own, for example over WebSocket, and leaves the rest to Run: it hands connections to the
+	// Runtime, with ServeConn or ServeTransport, and returns when there will be no more. ctx ends with the first signal, when the Runtime is being
+	// shut down, and when the parent has ended.
+	Serve func(ctx context.Context) error
 }
 
 // Register adds the flags to fs. What c holds are the defaults.
@@ -57,7 +63,7 @@ func (c *Config) Check() error {
 	for _, w := range []struct {
 		flag string
 		on   bool
-	}{{"--stdio", c.Stdio}, {"--pipe", c.Pipe != ""}, {"--socket", c.Socket != 0}, {"--listen", c.Listen != ""}} {
+	}{{"--stdio", c.Stdio}, {"--pipe", c.Pipe != ""}, {"--socket", c.Socket != 0}, {"--listen", c.Listen != ""}, {"the program's own", c.Serve != nil}} {
 		if w.on {
 			ways = append(ways, w.flag)
 		}

@@ -4,6 +4,7 @@
 //	demo-lsp                  serve on standard input and output, as editors start it
 //	demo-lsp -root DIR        serve the notes of DIR, whatever the editor opens
 //	demo-lsp -listen :4389    serve on a TCP port of this machine
+//	demo-lsp -ws :4390        serve over WebSocket on a port of this machine, for editors in web pages
 //	demo-lsp -stats           print what was called how often, and the times, at the end
 //	demo-lsp -try             start itself as a child, talk to it as an editor would, and print the traffic
 //
@@ -27,6 +28,7 @@ func run() int {
 	var c framework.Config
 	fs := flag.NewFlagSet("demo-lsp", flag.ContinueOnError)
 	root := fs.String("root", "", "serve the Markdown notes of `DIR`; without it, the folder that the editor opens")
+	ws := fs.String("ws", "", "serve over WebSocket on `ADDR`: HOST:PORT or PORT of this machine")
 	try := fs.Bool("try", false, "start this server as a child, talk to it and print the traffic")
 	if code, ok := c.Parse(fs, os.Args[1:]); !ok {
 		return code
@@ -50,5 +52,15 @@ func run() int {
 		d.use(w)
 	}
 	defer d.close()
-	return c.Run(context.Background(), new(framework.Runtime), d.server())
+	rt, server := new(framework.Runtime), d.server()
+	if *ws != "" {
+		ln, err := framework.Listen(*ws, false)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "demo-lsp:", err)
+			return framework.ExitFailure
+		}
+		defer ln.Close()
+		c.Serve = func(ctx context.Context) error { return serveWS(ctx, rt, ln, server) }
+	}
+	return c.Run(context.Background(), rt, server)
 }

@@ -161,7 +161,8 @@ func (h *Handler) isClosing() bool {
 // may finish, what they answer is sent, and clients get the status 1001. It returns nil when all have ended. When ctx ends first, the contexts of the handlers
 // left are cancelled, their connections closed, and ctx's error is returned. New clients are answered with status 503. It may be called more than once.
 //
-// Where Options.Serve is set it is for whoever serves to let handlers finish: here the sockets are closed.
+// Where Options.Serve is set it is for whoever serves to end the sessions, a Runtime by its own Shutdown at the same time: here the end is only waited for until
+// ctx ends.
 func (h *Handler) Shutdown(ctx context.Context) error {
 	h.mu.Lock()
 	h.closing = true
@@ -178,9 +179,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 			continue // it has not begun, and will see that it came too late
 		}
 		ses.t.away.Store(true)
-		if ses.conn == nil {
-			go ses.t.Close()
-		} else {
+		if ses.conn != nil {
 			go func() { _ = ses.conn.Shutdown(ctx) }() // its error is ctx's
 		}
 	}

@@ -135,18 +135,7 @@ func TestShutdown(t *testing.T) {
 	<-started
 	done := make(chan error, 1)
 	go func() { done <- h.Shutdown(c.ctx) }()
-	for { // until Shutdown has begun
-		_, resp, err := websocket.Dial(c.ctx, url, nil)
-		if err == nil {
-			t.Fatal("connected while shutting down")
-		}
-		if resp != nil && resp.StatusCode == http.StatusServiceUnavailable {
-			break
-		}
-		if c.ctx.Err() != nil {
-			t.Fatal("Shutdown lets clients in")
-		}
-	}
+	untilShutdown(c, url)
 	close(finish)
 	if got := c.result(2); !strings.Contains(got, "late") {
 		t.Errorf("hover: %s", got)
@@ -156,6 +145,22 @@ func TestShutdown(t *testing.T) {
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+}
+
+// untilShutdown waits until new clients are turned away.
+func untilShutdown(c *socket, url string) {
+	c.t.Helper()
+	for {
+		again, resp, err := websocket.Dial(c.ctx, url, nil)
+		switch {
+		case err == nil:
+			_ = again.CloseNow()
+		case resp != nil && resp.StatusCode == http.StatusServiceUnavailable:
+			return
+		default:
+			c.t.Fatal(err)
+		}
 	}
 }
 
@@ -209,7 +214,7 @@ func TestTooManyClients(t *testing.T) {
 func TestRuntime(t *testing.T) {
 	rt := &framework.Runtime{Metrics: new(framework.Metrics)}
 	s := hoverer()
-	url, _ := start(t, nil, &lspws.Options{Serve: func(ctx context.Context, t jsonrpc2.Transport) error {
+	url, h := start(t, nil, &lspws.Options{Serve: func(ctx context.Context, t jsonrpc2.Transport) error {
 		return rt.ServeTransport(ctx, t, s)
 	}})
 	c := dial(t, url, nil)
@@ -222,9 +227,20 @@ func TestRuntime(t *testing.T) {
 	if _, err := rt.Metrics.WriteTo(&table); err != nil || !strings.Contains(table.String(), "textDocument/hover") {
 		t.Errorf("figures: %v\n%s", err, table.String())
 	}
-	go func() { _ = rt.Shutdown(c.ctx) }()
-	if got := c.status(); got != websocket.StatusNormalClosure {
+	done := make(chan error, 2)
+	go func() { done <- h.Shutdown(c.ctx) }()
+	untilShutdown(c, url)
+	if got := c.hover(3, "file:///a"); got != "text" {
+		t.Errorf("hover: %q", got)
+	}
+	go func() { done <- rt.Shutdown(c.ctx) }()
+	if got := c.status(); got != websocket.StatusGoingAway {
 		t.Errorf("closed with %v", got)
+	}
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -26,8 +26,8 @@ type Server interface {
 type Options struct {
 	// Options are those of every connection. MaxFrame also bounds what is read of one message.
 	Options jsonrpc2.Options
-	// Serve, if set, serves a connection in place of the Server, until it ends. t belongs to it. ctx is that of the HTTP request, and ends with
-	// [Handler.Shutdown] if that is in a hurry.
+	// Serve, if set, serves a connection in place of the Server, until it ends. t belongs to it. ctx is that of the HTTP request; it also ends when
+	// that of [Handler.Shutdown] does.
 	Serve func(ctx context.Context, t jsonrpc2.Transport) error
 
 	// Origins are the origins of web pages that may connect, beside the server's own and, on loopback connections, those of this machine:
