@@ -19,9 +19,9 @@ type codec struct{}
 
 var errDecode = errors.New("value does not decode")
 
-func (codec) Marshal(v any) ([]byte, error) { return protocol.Marshal(v) }
+func (codec) Marshal(v any) ([]byte, error) { return appendValue(nil, v) }
 
-func (codec) Append(dst []byte, v any) ([]byte, error) { return protocol.AppendMarshal(dst, v) }
+func (codec) Append(dst []byte, v any) ([]byte, error) { return appendValue(dst, v) }
 
 // Unmarshal drops the text of the decoder's error: it quotes the message.
 func (codec) Unmarshal(data []byte, v any) error {
