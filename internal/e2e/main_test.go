@@ -127,7 +127,7 @@ func need(t *testing.T, tool string) []string {
 	return nil
 }
 
-// find locates a tool: "nvim", "chromium", "vscode-jsonrpc", "typescript-sdk" or
+// find locates a tool: "nvim", "nginx", "chromium", "vscode-jsonrpc", "typescript-sdk" or
 // "playwright" (the Node.js that runs scripts which import it), or "inspector".
 func find(tool string) ([]string, error) {
 	const install = "run `npm ci` in internal/e2e"
@@ -160,6 +160,15 @@ func find(tool string) ([]string, error) {
 		}
 		node, err := findNode(modules)
 		return []string{node}, err
+	case "nginx":
+		path, err := exec.LookPath("nginx")
+		if err != nil { // Debian keeps it from the PATH of users
+			path, err = exec.LookPath("/usr/sbin/nginx")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: install nginx", err)
+		}
+		return []string{path}, nil
 	case "chromium":
 		var missing error
 		for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
