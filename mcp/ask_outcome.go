@@ -55,15 +55,6 @@ func errorOf(e *jsonrpc2.Error, err error) error {
 	return err
 }
 
-// report tells the Reporter, if there is one, and survives it.
-func (s *Server) report(ctx context.Context, r *jsonrpc2.Request, err error) {
-	if s.Reporter == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	s.Reporter(ctx, r, err)
-}
-
 // mostTargets bounds what is remembered of functions.
 const mostTargets = 1000
 

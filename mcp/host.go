@@ -135,12 +135,7 @@ func (s *Server) HandleSessionless(ctx context.Context, payload []byte, peer Pee
 
 // broken answers for a Server that cannot be used.
 func (s *Server) broken(ctx context.Context) []byte {
-	if s.Reporter != nil {
-		func() {
-			defer func() { _ = recover() }()
-			s.Reporter(ctx, nil, s.invalid)
-		}()
-	}
+	s.report(ctx, nil, s.invalid)
 	out := append([]byte(`{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":`), appendString(nil, s.invalid.Error())...)
 	return append(out, "}}"...)
 }
@@ -163,7 +158,7 @@ func (s *Server) hostedOptions() *jsonrpc2.Options {
 		Codec:    newCodec(nil),
 		Cancel:   cancel.NewRegistry(Cancel), // within a batch; what is cancelled by another message is found in the session
 		MaxBatch: s.maxBatch(),
-		Report:   s.Reporter,
+		Report:   s.report,
 		Admit: func(ctx context.Context, r *jsonrpc2.Request) error {
 			if err := admitID(ctx, r); err != nil {
 				return err

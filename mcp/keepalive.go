@@ -45,12 +45,7 @@ func (ses *Session) probe() {
 	}
 	w := ses.way.Load()
 	ses.Close(ErrSilent)
-	if ses.server.Reporter != nil {
-		func() {
-			defer func() { _ = recover() }()
-			ses.server.Reporter(context.Background(), nil, ErrSilent)
-		}()
-	}
+	ses.server.report(context.Background(), nil, ErrSilent)
 	if w != nil {
 		if c, ok := rawPeer(w.Peer).(io.Closer); ok {
 			_ = c.Close()

@@ -177,7 +177,7 @@ func (s *Server) build() {
 	s.dispatcher = jsonrpc2.NewDispatcher(s.mux, &jsonrpc2.Options{
 		Codec:      newCodec(nil),
 		MaxBatch:   s.maxBatch(),
-		Report:     s.Reporter,
+		Report:     s.report,
 		Admit:      admitID,
 		AdmitBatch: admitBatch,
 	})

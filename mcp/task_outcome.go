@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -37,7 +36,7 @@ func (r *taskRun) settle() {
 	case gone(err): // it had ended, or is another's: what comes late is dropped
 	default:
 		// It counts as failed when its time is over, whoever asks.
-		k.report(r.call, fmt.Errorf("mcp: outcome of a task: %w", err))
+		k.server.report(r.call, nil, fmt.Errorf("mcp: outcome of a task: %w", err))
 	}
 }
 
@@ -88,21 +87,13 @@ func (r *taskRun) wire(err error) (wire []byte, message string) {
 	err = r.call.failure(err)
 	e, ok := errors.AsType[*jsonrpc2.Error](err)
 	if !ok || e == nil {
-		r.tasker.report(r.call, err)
+		r.tasker.server.report(r.call, nil, err)
 		return taskBroken, "Internal error"
 	}
 	b, err := appendWireError(nil, e)
 	if err != nil {
-		r.tasker.report(r.call, err)
+		r.tasker.server.report(r.call, nil, err)
 		return taskBroken, "Internal error"
 	}
 	return b, truncate(e.Message, maxTaskMessage)
-}
-
-func (k *tasker) report(ctx context.Context, err error) {
-	if k.server.Reporter == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	k.server.Reporter(ctx, nil, err)
 }

@@ -58,7 +58,7 @@ func (k *tasker) lease() time.Duration {
 func (k *tasker) left(ctx context.Context, t *Task) (body func(context.Context) (any, error)) {
 	defer func() {
 		if p := recover(); p != nil {
-			k.report(ctx, panicked(p))
+			k.server.report(ctx, nil, panicked(p))
 			body = nil
 		}
 	}()

@@ -235,7 +235,7 @@ func (r *taskRun) expire() {
 	switch {
 	case err == nil, gone(err):
 	default:
-		k.report(r.call, fmt.Errorf("mcp: expired task: %w", err))
+		k.server.report(r.call, nil, fmt.Errorf("mcp: expired task: %w", err))
 	}
 	k.halt(r.id, errTaskExpired)
 }

@@ -37,7 +37,7 @@ func (k *tasker) shutdown(ctx context.Context) error {
 	defer cancelStoring()
 	for _, id := range ids {
 		if err := k.fail(storing, id, taskInterrupted, "Task interrupted"); err != nil && !errors.Is(err, errTaskOver) && !errors.Is(err, ErrNoTask) {
-			k.report(storing, fmt.Errorf("mcp: interrupted task: %w", err))
+			k.server.report(storing, nil, fmt.Errorf("mcp: interrupted task: %w", err))
 		}
 		k.halt(id, cancel.ErrClosing)
 	}
