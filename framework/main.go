@@ -107,7 +107,13 @@ func (p *run) serve(ctx context.Context, fes []FrontEnd) int {
 	if pid := p.config.ParentID; pid > 0 {
 		go p.watchParent(ctx, pid, cancel)
 	}
+	stop, err := p.beside(ctx)
+	if err != nil {
+		p.complain(err)
+		return ExitFailure
+	}
 	code, err := p.transport(ctx, fes)
+	stop()
 	if gone, ok := errors.AsType[*ParentGoneError](context.Cause(ctx)); ok {
 		code, err = max(code, ExitFailure), gone
 	}
@@ -158,7 +164,7 @@ func (p *run) accept(ctx context.Context, fes []FrontEnd) (int, error) {
 	if err != nil {
 		return ExitFailure, err
 	}
-	fmt.Fprintf(p.stderr, "%s: listening on %s\n", program(), oneLine(ln.Addr().String()))
+	p.say(ln, Endpoint{FrontEnds: fes, Web: p.rt.Web})
 	if err := p.rt.Serve(ctx, ln, fes...); err != nil {
 		return ExitFailure, err
 	}
@@ -189,6 +195,21 @@ func (p *run) own(ctx context.Context) (int, error) {
 		return ExitFailure, err
 	}
 	return 0, nil
+}
+
+// say tells where there is something to connect to.
+func (p *run) say(ln net.Listener, e Endpoint) {
+	at := ln.Addr().String()
+	if len(e.FrontEnds) > 0 {
+		fmt.Fprintf(p.stderr, "%s: listening on %s\n", program(), oneLine(at))
+	}
+	if e.Web != nil {
+		url := "HTTP on " + at
+		if w, ok := e.Web.(interface{ URL(net.Addr) string }); ok {
+			url = w.URL(ln.Addr())
+		}
+		fmt.Fprintf(p.stderr, "%s: serving %s\n", program(), oneLine(url))
+	}
 }
 
 // complain writes the one line that says why the program ends.

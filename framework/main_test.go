@@ -32,6 +32,13 @@ func TestMain(m *testing.M) {
 		framework.Main(newFront(jsonrpc2.Lines), newFront(jsonrpc2.Header))
 	case "own":
 		os.Exit(ownWay())
+	case "beside":
+		rt := framework.Runtime{Beside: []framework.Endpoint{
+			{},
+			{Address: "127.0.0.1:0", Web: &page{}},
+			{Address: os.Getenv("TANDEM_FRAMEWORK_SOCKET"), FrontEnds: []framework.FrontEnd{newFront(jsonrpc2.Lines)}},
+		}}
+		rt.Main(newFront(jsonrpc2.Lines))
 	case "idle": // a process that does nothing until its input ends
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)

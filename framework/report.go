@@ -14,7 +14,7 @@ import (
 )
 
 // options are those of one connection: a copy of the runtime's with its hooks added. What is off is not there.
-func (rt *Runtime) options(fe FrontEnd, log hclog.Logger, at place) *jsonrpc2.Options {
+func (rt *Runtime) options(fe protocol, log hclog.Logger, at place) *jsonrpc2.Options {
 	o := rt.Options
 	conventions := fe.Conventions()
 	if o.Cancel == nil {
@@ -27,12 +27,7 @@ func (rt *Runtime) options(fe FrontEnd, log hclog.Logger, at place) *jsonrpc2.Op
 		o.Linger = at.linger
 	}
 	if log.IsDebug() {
-		traffic := logging.NewTraffic(rt.Logger, &logging.Options{Redact: rt.Redact, Protocol: fe.Protocol(), Connection: at.name})
-		if o.Tap == nil {
-			o.Tap = traffic
-		} else {
-			o.Tap = taps{traffic, o.Tap}
-		}
+		o.Tap = jsonrpc2.Taps(logging.NewTraffic(rt.Logger, &logging.Options{Redact: rt.Redact, Protocol: fe.Protocol(), Connection: at.name}), o.Tap)
 	}
 	if rt.Logger != nil {
 		o.Report = reporter(log, logging.NewRedactor(rt.Redact...), o.Report)
@@ -43,17 +38,10 @@ func (rt *Runtime) options(fe FrontEnd, log hclog.Logger, at place) *jsonrpc2.Op
 	return &o
 }
 
-// taps gives the traffic to two.
-type taps [2]jsonrpc2.Tap
-
-func (t taps) Inbound(frame []byte) {
-	t[0].Inbound(frame)
-	t[1].Inbound(frame)
-}
-
-func (t taps) Outbound(frame []byte) {
-	t[0].Outbound(frame)
-	t[1].Outbound(frame)
+// protocol is what a FrontEnd and a Web have in common.
+type protocol interface {
+	Protocol() string
+	Conventions() []cancel.Convention
 }
 
 // observer counts messages. A cancelled one is told by the code it was answered with, or, where cancelled requests are not answered, by the missing

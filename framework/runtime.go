@@ -47,6 +47,11 @@ type Runtime struct {
 	// MaxConns is how many connections from listeners are served at once; a further one is closed when it comes, and logged. 0 is
 	// DefaultMaxConns, negative: no limit.
 	MaxConns int
+	// Web serves the connections that begin with an HTTP request on the listeners of [Runtime.Serve], and so of --listen. Nil: they are refused.
+	Web Web
+	// Beside are places where [Config.Run] serves as well, from before its own connection begins until that has ended: connections there are then shut
+	// down. One program serves an editor on standard input and agents on a port this way, see the package documentation.
+	Beside []Endpoint
 	// PipeSize, if above 0, asks the system to let so many bytes wait in the pipes that standard input and output are. Linux has it; messages of
 	// a megabyte get through much faster with 1 << 20. The system counts it against the user's limit, and refusal does no harm.
 	PipeSize int

@@ -22,10 +22,14 @@ const (
 //
 // Anyone who can connect can call every method. [Listen] makes listeners that only this machine, or only this user, can reach.
 //
-// A peer that connects has a minute to choose among several front ends by its first byte. On a connection whose messages are lines, one that
-// begins with a letter is closed: it is an HTTP request, which any web page can send to a local port.
+// A peer that connects has a minute to choose among several front ends by its first byte. Connections that begin with an HTTP request go to
+// [Runtime.Web]; where there is none, and messages are lines, they are closed: any web page can send such a request to a local port.
 func (rt *Runtime) Serve(ctx context.Context, ln net.Listener, fes ...FrontEnd) error {
-	if len(fes) == 0 {
+	return rt.serveListener(ctx, ln, Endpoint{FrontEnds: fes, Web: rt.Web})
+}
+
+func (rt *Runtime) serveListener(ctx context.Context, ln net.Listener, e Endpoint) error {
+	if len(e.FrontEnds) == 0 && e.Web == nil {
 		_ = ln.Close()
 		return ErrNoFrontEnd
 	}
@@ -38,6 +42,15 @@ func (rt *Runtime) Serve(ctx context.Context, ln net.Listener, fes ...FrontEnd) 
 	defer stop()
 	var connections sync.WaitGroup
 	defer connections.Wait()
+	var http *web
+	if e.Web != nil {
+		l, stop, err := rt.startWeb(ctx, ln, e.Web, ln.Addr().Network()+"-http")
+		if err != nil {
+			return err
+		}
+		defer stop()
+		http = l
+	}
 
 	delay := time.Duration(0)
 	for {
@@ -64,16 +77,37 @@ func (rt *Runtime) Serve(ctx context.Context, ln net.Listener, fes ...FrontEnd) 
 			_ = c.Close()
 			continue
 		}
-		connections.Go(func() {
-			defer rt.unclaim()
-			rt.serveAccepted(ctx, c, fes)
-		})
+		connections.Go(func() { rt.serveAccepted(ctx, c, e.FrontEnds, http) })
 	}
 }
 
-func (rt *Runtime) serveAccepted(ctx context.Context, c net.Conn, fes []FrontEnd) {
+// detectTime is how long a peer may be silent before it has said what it speaks.
+const detectTime = time.Minute
+
+func (rt *Runtime) serveAccepted(ctx context.Context, c net.Conn, fes []FrontEnd, http *web) {
+	if http != nil {
+		known := &begun{Conn: c, onClose: rt.unclaim}
+		is, err := len(fes) == 0, error(nil)
+		if !is {
+			stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+			is, err = speaksHTTP(known, detectTime)
+			stop()
+		}
+		switch {
+		case err != nil:
+			rt.logger().Debug("a peer said nothing", "error", rt.text(err))
+			_ = known.Close()
+			return
+		case is:
+			http.give(known)
+			return
+		}
+		c = known
+	} else {
+		defer rt.unclaim()
+	}
 	network := c.LocalAddr().Network()
-	at := place{name: fmt.Sprintf("%s-%d", network, rt.number.Add(1)), public: network != "unix", detect: time.Minute}
+	at := place{name: fmt.Sprintf("%s-%d", network, rt.number.Add(1)), public: network != "unix", detect: detectTime}
 	_, err := rt.serve(ctx, c, at, fes)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, ErrShutdown) {
 		rt.logger().Warn("connection failed", "connection", at.name, "error", rt.text(err))

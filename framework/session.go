@@ -161,12 +161,21 @@ var errSilent = errors.New("framework: the peer sent nothing")
 
 // mount calls Mount and survives it: one connection's failure must not become that of all.
 func mount(fe FrontEnd, o *jsonrpc2.Options) (m *jsonrpc2.Mux, err error) {
+	err = contain(func() error {
+		m, err = fe.Mount(o)
+		return err
+	})
+	return m, err
+}
+
+// contain calls f and makes an error of a panic.
+func contain(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &jsonrpc2.PanicError{Value: v, Stack: debug.Stack()}
 		}
 	}()
-	return fe.Mount(o)
+	return f()
 }
 
 func exitCode(e Exiter, m *jsonrpc2.Mux, err error) (code int) {

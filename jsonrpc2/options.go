@@ -87,6 +87,37 @@ type Tap interface {
 	Outbound(frame []byte)
 }
 
+// Taps gives the traffic to each of several. Those that are nil are left out; it is nil when none is left.
+func Taps(to ...Tap) Tap {
+	var some taps
+	for _, t := range to {
+		if t != nil {
+			some = append(some, t)
+		}
+	}
+	switch len(some) {
+	case 0:
+		return nil
+	case 1:
+		return some[0]
+	}
+	return some
+}
+
+type taps []Tap
+
+func (t taps) Inbound(frame []byte) {
+	for _, to := range t {
+		to.Inbound(frame)
+	}
+}
+
+func (t taps) Outbound(frame []byte) {
+	for _, to := range t {
+		to.Outbound(frame)
+	}
+}
+
 // Event is what [Options.Observe] gets.
 type Event struct {
 	Method       string        // "" for what has no route

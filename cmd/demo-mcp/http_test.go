@@ -27,7 +27,7 @@ func TestHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := strings.TrimSpace(strings.TrimPrefix(first, "demo-mcp: serving "))
+	_, at, _ := strings.Cut(strings.TrimSpace(first), ": serving ")
 	client := &http.Client{Timeout: 10 * time.Second, Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
 	send := func(method, body string, header ...string) (*http.Response, string) {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/tandem-rpc/tandem/framework"
 	"github.com/tandem-rpc/tandem/internal/notes"
+	"github.com/tandem-rpc/tandem/mcp/mcphttp"
 )
 
 func main() { os.Exit(run()) }
@@ -48,14 +49,16 @@ func run() int {
 		return framework.ExitFailure
 	}
 	defer w.Close()
-	if *addr != "" {
-		if err := serveHTTP(context.Background(), &c, *addr, newServer(w)); err != nil {
-			fmt.Fprintln(os.Stderr, "demo-mcp:", err)
-			return framework.ExitFailure
-		}
-		return 0
+	server, rt := newServer(w), new(framework.Runtime)
+	if *addr == "" {
+		return c.Run(context.Background(), rt, server)
 	}
-	return c.Run(context.Background(), new(framework.Runtime), newServer(w))
+	if c.Listen != "" {
+		fmt.Fprintln(os.Stderr, "demo-mcp: more than one way to serve: --http and --listen")
+		return framework.ExitUsage
+	}
+	c.Listen, rt.Web = *addr, &mcphttp.Site{Server: server}
+	return c.Run(context.Background(), rt)
 }
 
 func open(root string) (*notes.Workspace, error) {

@@ -341,12 +341,15 @@ func (x *exchange) polls() bool {
 	return x.h.o.Polling && x.accept.stream && x.session != nil && x.session.keeps()
 }
 
-// observed calls the server, with MaxRun and Observe around it.
+// observed calls the server, with MaxRun, Reporter and Observe around it.
 func (h *Handler) observed(ctx context.Context, d mcp.Delivery, dst []byte) (out []byte) {
 	if h.o.MaxRun > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, h.o.MaxRun)
 		defer stop()
+	}
+	if h.o.Reporter != nil {
+		ctx = mcp.WithReporter(ctx, h.o.Reporter)
 	}
 	if h.o.Observe == nil {
 		return h.server.Deliver(ctx, d, dst)

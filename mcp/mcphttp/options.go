@@ -132,6 +132,8 @@ type Options struct {
 	Tap jsonrpc2.Tap
 	// Observe is given one Event for each request and notification that was handed to the server.
 	Observe func(jsonrpc2.Event)
+	// Reporter is told every unexpected error of a request beside [mcp.Server.Reporter]; r may be nil. A panic in it is dropped.
+	Reporter func(ctx context.Context, r *jsonrpc2.Request, err error)
 	// Report is told what goes wrong without a client being told: answers that could not be delivered, stray responses, failures of the store,
 	// clients that are refused. A panic in it is dropped.
 	Report func(ctx context.Context, err error)
