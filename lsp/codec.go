@@ -33,6 +33,9 @@ func (codec) Unmarshal(data []byte, v any) error {
 		*v = data
 		return nil
 	}
+	if readQuick(data, v) {
+		return nil
+	}
 	if protocol.Unmarshal(data, v) != nil {
 		return errDecode
 	}

@@ -61,7 +61,7 @@ func fill(r *rand.Rand, v reflect.Value, depth int) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Field(i).CanSet() {
+			if v.Field(i).CanSet() && r.IntN(4) == 0 { // rare members must not be in all
 				fill(r, v.Field(i), depth)
 			}
 		}
@@ -127,7 +127,7 @@ func encodeRandom(t *testing.T, seed uint64) {
 
 // The bytes are those of protocol.Marshal, for every type, with and without all members, whatever is in the strings.
 func TestEncoding(t *testing.T) {
-	for seed := range uint64(20_000) {
+	for seed := range uint64(40_000) {
 		encodeRandom(t, seed)
 	}
 	for _, v := range results {
