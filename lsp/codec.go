@@ -32,6 +32,8 @@ func (codec) Unmarshal(data []byte, v any) error {
 	case *view:
 		*v = data
 		return nil
+	case *protocol.InitializeParams:
+		return lenient(data, v)
 	}
 	if readQuick(data, v) {
 		return nil
