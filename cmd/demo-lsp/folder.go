@@ -1,41 +1,110 @@
 package main
 
 import (
+	"context"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 
 	"go.lsp.dev/uri"
 
 	"github.com/tandem-rpc/tandem/internal/notes"
 )
 
-// folder is a workspace whose notes have URIs: those of their files, or below sampleRoot for one that is not on disk.
-type folder struct{ *notes.Workspace }
+// folder is a workspace of notes. It is there at once; its notes are when ready is closed, as a large folder takes a while to read.
+type folder struct {
+	*notes.Workspace // set before ready is closed
+
+	dir   string // absolute; "" for one that is not on disk
+	real  string // dir without symbolic links
+	loose bool   // the directory of a file that was opened alone: only what is in it is looked at
+	ready chan struct{}
+	err   error        // why it could not be read; then it is empty
+	read  atomic.Int64 // notes that have been read so far ...
+	total atomic.Int64 // ... of those that were found
+	stop  context.CancelFunc
+
+	users int              // connections that have it open as a folder; under demo.mu
+	open  map[string]*slot // notes that lie open in editors, by path; under demo.mu
+}
 
 const sampleRoot = "/sample/"
 
-// path turns a URI into the path of a note in the workspace. For what is not in it, an unsaved text perhaps, it makes a name up; see holds.
-func (f *folder) path(u uri.URI) string {
-	if u.IsFile() {
-		if f.Dir() != "" {
-			if p, ok := f.Rel(u.FsPath()); ok {
-				return p
-			}
-		} else if p, ok := strings.CutPrefix(u.Path(), sampleRoot); ok {
-			return p
-		}
+// openFolder returns the folder at dir and begins to read it.
+func (d *demo) openFolder(dir string, loose bool) *folder {
+	f := &folder{dir: dir, real: dir, loose: loose, ready: make(chan struct{}), open: map[string]*slot{}}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		f.real = real
 	}
-	return elsewhere
+	var ctx context.Context
+	ctx, f.stop = context.WithCancel(d.ctx)
+	d.own.Go(func() {
+		w, err := notes.OpenContext(ctx, dir, &notes.Options{Flat: loose, Progress: func(done, total int) {
+			f.read.Store(int64(done))
+			f.total.Store(int64(total))
+		}})
+		if err != nil {
+			f.err = err
+			w = empty()
+		}
+		f.Workspace = w
+		close(f.ready)
+		if err == nil {
+			d.watch(ctx, f)
+		}
+		<-ctx.Done()
+		_ = w.Close() // it was only read
+	})
+	return f
 }
 
-// elsewhere is no path that a note can have.
-const elsewhere = "../elsewhere.md"
+// inMemory returns a folder of a workspace that is not on disk.
+func inMemory(w *notes.Workspace) *folder {
+	f := &folder{Workspace: w, ready: make(chan struct{}), stop: func() {}, open: map[string]*slot{}}
+	close(f.ready)
+	return f
+}
 
-// holds reports whether the path is in the workspace, or could be.
-func (f *folder) holds(p string) bool { return p != elsewhere && notes.IsNote(p) }
+func empty() *notes.Workspace {
+	w, err := notes.New(nil, nil)
+	if err != nil {
+		panic(err) // there is nothing that could be wrong
+	}
+	return w
+}
 
+// wait waits until the folder has been read.
+func (f *folder) wait(ctx context.Context) error {
+	select {
+	case <-f.ready:
+		return nil
+	default:
+	}
+	select {
+	case <-f.ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// covers reports whether a file lies in the folder, for a loose one directly.
+func (f *folder) covers(file string) bool {
+	if f.dir == "" {
+		return false
+	}
+	for _, dir := range []string{f.dir, f.real} {
+		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
+			return !f.loose || !strings.ContainsRune(rel, filepath.Separator)
+		}
+	}
+	return false
+}
+
+// uri returns the URI of the file at a path of the folder.
 func (f *folder) uri(p string) uri.URI {
-	if f.Dir() != "" {
-		return uri.File(f.Abs(p))
+	if f.dir != "" {
+		return uri.File(filepath.Join(f.dir, filepath.FromSlash(p)))
 	}
 	u, err := uri.From(uri.Components{Scheme: "file", Path: sampleRoot + p})
 	if err != nil {

@@ -19,8 +19,11 @@ import (
 	"os/signal"
 
 	"github.com/tandem-rpc/tandem/framework"
-	"github.com/tandem-rpc/tandem/internal/notes"
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
+
+// maxFrame lets notes of 32 MiB come in, whatever they have to be escaped to.
+const maxFrame = 64 << 20
 
 func main() { os.Exit(run()) }
 
@@ -42,17 +45,15 @@ func run() int {
 		}
 		return 0
 	}
-	d := new(demo)
+	d := newDemo()
+	defer d.close()
 	if *root != "" {
-		w, err := notes.Open(*root, nil)
-		if err != nil {
+		if err := d.serve(context.Background(), *root); err != nil {
 			fmt.Fprintln(os.Stderr, "demo-lsp:", err)
 			return framework.ExitFailure
 		}
-		d.use(w)
 	}
-	defer d.close()
-	rt, server := new(framework.Runtime), d.server()
+	rt, server := &framework.Runtime{Options: jsonrpc2.Options{MaxFrame: maxFrame}}, d.server()
 	if *ws != "" {
 		ln, err := framework.Listen(*ws, false)
 		if err != nil {

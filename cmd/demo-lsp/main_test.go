@@ -151,7 +151,7 @@ func TestFolder(t *testing.T) {
 		"index.md": "# Index\n🌍 [a](a.md#two) [gone](gone.md) [web](https://example.org/x)\n",
 		"a.md":     "# A\n\n## One\n\none\n\n## Two\n\ntwo\n",
 	})
-	s := start(t, new(demo), uri.File(dir))
+	s := start(t, newDemo(), uri.File(dir))
 	s.open(u("index.md"), "# Index\n🌍 [a](a.md#two) [gone](gone.md) [web](https://example.org/x)\n")
 	if got := s.messages(u("index.md"), 1)[0]; !strings.Contains(got, "gone.md") {
 		t.Errorf("message is %q", got)
@@ -195,7 +195,7 @@ func TestFolder(t *testing.T) {
 // An edit in one note mends a link in another, and closing it without saving breaks it again.
 func TestOverlay(t *testing.T) {
 	dir, u := folderOf(t, map[string]string{"index.md": "[n](new.md)\n", "new.txt": ""})
-	s := start(t, new(demo), uri.File(dir))
+	s := start(t, newDemo(), uri.File(dir))
 	s.open(u("index.md"), "[n](new.md)\n")
 	s.messages(u("index.md"), 1)
 	s.open(u("new.md"), "# New\n")
@@ -210,7 +210,7 @@ func TestOverlay(t *testing.T) {
 
 func TestSampleWithoutFolder(t *testing.T) {
 	for _, root := range []any{nil, "untitled:x", "file:///"} {
-		s := start(t, new(demo), root)
+		s := start(t, newDemo(), root)
 		var sum struct{ Notes, Links, Broken int }
 		s.call("workspace/executeCommand", object{"command": reindex}, &raw{&sum})
 		if sum.Notes < 5 || sum.Broken != 2 {
@@ -224,7 +224,7 @@ type raw struct{ v any }
 func (r *raw) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, r.v) }
 
 func TestCommandErrors(t *testing.T) {
-	s := start(t, new(demo), nil)
+	s := start(t, newDemo(), nil)
 	for name, params := range map[string]object{
 		"no such command": {"command": "notes.burn"},
 		"bad argument":    {"command": reindex, "arguments": []any{"fast"}},
@@ -243,7 +243,7 @@ func TestCommandErrors(t *testing.T) {
 // A folder that cannot be read does not stop the session, and is said.
 func TestFolderThatIsNone(t *testing.T) {
 	missing := uri.File(filepath.Join(t.TempDir(), "missing"))
-	s := start(t, new(demo), missing)
+	s := start(t, newDemo(), missing)
 	s.notify("initialized", object{})
 	select {
 	case m := <-s.shown:

@@ -51,7 +51,7 @@ const opened = "handbook.md" // of the sample: it has a link to a note that nobo
 
 func newEditor() *editor {
 	e := &editor{
-		folder:      &folder{notes.Sample()},
+		folder:      inMemory(notes.Sample()),
 		diagnostics: make(chan *protocol.PublishDiagnosticsParams, 64),
 		progress:    make(chan protocol.ProgressToken, 64),
 	}

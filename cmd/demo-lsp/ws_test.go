@@ -18,7 +18,7 @@ func TestWebSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := new(demo)
+	d := newDemo()
 	defer d.close()
 	rt := &framework.Runtime{Logger: hclog.NewNullLogger()}
 	serving, end := context.WithCancel(context.Background())

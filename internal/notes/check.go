@@ -35,6 +35,7 @@ type Problem struct {
 	Span    Span   // the destination where the link has one of its own, else the whole
 	Link    Link   // zero unless Kind.Broken
 	Path    string // with BrokenNote the path at which creating a note mends the link
+	Earlier Span   // with DuplicateHeading the first heading with that text
 }
 
 // Check returns the problems of a note in the order of their positions: broken
@@ -65,14 +66,17 @@ func (w *Workspace) Check(n *Note) []Problem {
 		}
 		list = append(list, p)
 	}
-	seen := make(map[string]struct{}, len(n.Headings))
+	seen := make(map[string]Span, len(n.Headings))
 	for _, h := range n.Headings {
 		base := Slugify(h.Text)
-		if _, twice := seen[base]; twice && base != "" && h.ID == "" {
-			list = append(list, Problem{Kind: DuplicateHeading, Line: h.Line, Span: h.Name,
+		first, twice := seen[base]
+		if twice && base != "" && h.ID == "" {
+			list = append(list, Problem{Kind: DuplicateHeading, Line: h.Line, Span: h.Name, Earlier: first,
 				Message: fmt.Sprintf("heading %q appears before; links to this one need %q", clip(h.Text), "#"+clip(h.Slug))})
 		}
-		seen[base] = struct{}{}
+		if !twice {
+			seen[base] = h.Name
+		}
 	}
 	for _, d := range n.Definitions {
 		if !d.Used {

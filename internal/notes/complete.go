@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -25,11 +26,15 @@ type Candidate struct {
 	Label  string // what people look for: a title, a heading, a tag
 	Detail string // where it is
 	Insert string // the text for Completion.Span
+
+	Heading string // with HeadingCandidate the heading's slug
 }
 
 // A Completion is what could stand at a cursor.
 type Completion struct {
-	Span       Span // what a candidate replaces; the cursor is at its end
+	Span       Span   // what a candidate replaces; the cursor is at its end
+	Whole      Span   // Span with what of the name stands behind the cursor
+	Close      string // what is missing behind Whole for the link to end: "]]", "]" or ""
 	Candidates []Candidate
 	More       bool // there were more than the limit
 }
@@ -52,6 +57,7 @@ func (w *Workspace) Complete(n *Note, offset, limit int) (c Completion, ok bool)
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	c.Span = Span{at.start, offset}
+	c.Whole, c.Close = at.rest(n, offset)
 	list := offers{typed: strings.ToLower(n.Text[at.start:offset]), limit: limit}
 	switch at.kind {
 	case inTag:
@@ -146,6 +152,49 @@ func cursorAt(n *Note, offset int) cursor {
 	return cursor{kind: inTag, start: base + i + 1}
 }
 
+// rest returns the whole name that a cursor stands in, and what is missing for
+// its link to end. What stands behind the cursor belongs to the name only if the
+// link does end on this line.
+func (c cursor) rest(n *Note, offset int) (whole Span, missing string) {
+	whole = Span{c.start, offset}
+	line, _ := n.Position(offset)
+	after := n.Text[offset:min(max(n.Line(line).End, offset), offset+maxDest)]
+	stop := map[place]string{inDest: "()#> \t", inHeading: "()> \t", inWiki: "[]|#"}[c.kind]
+	switch {
+	case c.kind == inTag:
+		for i, r := range after {
+			if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) && r != '_' && r != '-' && r != '/' {
+				after = after[:i]
+				break
+			}
+		}
+		whole.End += len(after)
+		return whole, ""
+	case c.wiki:
+		if c.kind == inHeading {
+			stop = "[]|"
+		}
+		missing = "]]"
+	}
+	i := strings.IndexAny(after, stop)
+	if i < 0 {
+		return whole, missing
+	}
+	ends := after[i] == ')' || after[i] == '>' || after[i] == '#'
+	if c.wiki {
+		if ends = after[i] != '['; ends {
+			missing = ""
+		}
+		if after[i] == ']' && !strings.HasPrefix(after[i:], "]]") {
+			missing = "]"
+		}
+	}
+	if ends {
+		whole.End += i
+	}
+	return whole, missing
+}
+
 // inFence reports whether the line at offset stands in fenced code. It looks
 // back a bounded number of bytes, to the nearest heading at most.
 func inFence(n *Note, offset int) bool {
@@ -179,7 +228,7 @@ func (w *Workspace) candidate(o offer, n *Note, at cursor, typed string) Candida
 		c.Insert, c.Detail = o.label[1:], plural(-o.order, "note")
 	case o.kind == HeadingCandidate:
 		h := o.note.Headings[o.order]
-		c.Insert = h.Slug
+		c.Insert, c.Heading = h.Slug, h.Slug
 		// A repeated heading is told apart by its slug alone.
 		if at.wiki && !strings.ContainsAny(h.Text, "[]|#\n") && Slugify(h.Text) == h.Slug {
 			c.Insert = h.Text

@@ -83,6 +83,41 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+func TestCompleteWhole(t *testing.T) {
+	for _, tt := range []struct{ text, whole, missing string }{
+		{"[[al¦", "al", "]]"},
+		{"[[al¦pha", "al", "]]"},
+		{"[[al¦ is a note", "al", "]]"},
+		{"[[al¦pha]] x", "alpha", ""},
+		{"[[al¦pha]", "alpha", "]"},
+		{"[[al¦pha|text]]", "alpha", ""},
+		{"[[al¦pha#fi]]", "alpha", ""},
+		{"[[al¦ [[b]]", "al", "]]"},
+		{"[[alpha#F¦i rst]]", "Fi rst", ""},
+		{"[[alpha#F¦i", "F", "]]"},
+		{"[x](al¦pha.md)", "alpha.md", ""},
+		{"[x](al¦pha.md#x)", "alpha.md", ""},
+		{"[x](al¦pha.md \"t\")", "al", ""},
+		{"[x](al¦", "al", ""},
+		{"[x](<al¦ pha.md>)", "al", ""},
+		{"[x](alpha.md#f¦irst)", "first", ""},
+		{"x #re¦d, x", "red", ""},
+		{"x #¦red\n", "red", ""},
+		{"x #gr¦ün/é\r\nx", "grün/é", ""},
+	} {
+		w := workspace(t, map[string]string{"alpha.md": "# First\n"})
+		before, after, _ := strings.Cut(tt.text, "¦")
+		change, err := w.SetOverlay("here.md", before+after, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, ok := w.Complete(change.New, len(before), 0)
+		if got := change.New.Slice(c.Whole); !ok || got != tt.whole || c.Close != tt.missing {
+			t.Errorf("%q: whole is %q, missing %q, %v; want %q, %q", tt.text, got, c.Close, ok, tt.whole, tt.missing)
+		}
+	}
+}
+
 // TestCompleteResolves takes every candidate and looks where it leads.
 func TestCompleteResolves(t *testing.T) {
 	w := workspace(t, map[string]string{

@@ -156,7 +156,7 @@ func (s *store) ignored(p string) bool {
 
 // ignoredDir reports whether the scan stays out of a directory.
 func (s *store) ignoredDir(p string) bool {
-	return hidden(path.Base(p)) || s.rules.ignore(p, true)
+	return s.flat || hidden(path.Base(p)) || s.rules.ignore(p, true)
 }
 
 // hidden reports whether directories of this name are passed over always.

@@ -3,7 +3,6 @@ package notes
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 )
@@ -96,7 +95,7 @@ func (w *Workspace) RenameHeading(n *Note, h *Heading, title string) ([]NoteEdit
 			moved[was.Slug] = is
 		}
 	}
-	v := view{w, n, after}
+	v := w.with(map[*Note]*Note{n: after})
 	keys := targetKeys(n)
 	if n.Title != after.Title { // which may be another note's name
 		keys = append(keys, targetKeys(after)...)
@@ -145,75 +144,6 @@ func fragmentFor(l Link, t Target, h *Heading) string {
 		return h.Text
 	}
 	return h.Slug
-}
-
-// RenameNote returns the edits that keep all links working when the note at one
-// path gets another: links to it, and the relative links it holds. The edits are
-// for the notes as they are before the move.
-func (w *Workspace) RenameNote(from, to string) ([]NoteEdits, error) {
-	if err := checkNotePath(to); err != nil {
-		return nil, err
-	}
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	n := w.note(from)
-	if n == nil {
-		return nil, fmt.Errorf("%w: %q", ErrNotFound, from)
-	}
-	if w.note(to) != nil && from != to {
-		return nil, fmt.Errorf("%w: %q", ErrExists, to)
-	}
-	after := view{w, n, Parse(to, n.Text)}
-	edits := make(editSet)
-	relink := func(other *Note, at string) {
-		for _, l := range other.Links {
-			t := w.resolve(other, l)
-			switch {
-			case l.Kind == Wiki && t.Note != nil:
-				after.rename(edits, other, l, t.Note, at)
-			case l.Kind == Wiki || t.External || t.Path == "":
-			case t.Note == n:
-				relinkPath(edits, other, l, t, at, to)
-			case at != other.Path:
-				relinkPath(edits, other, l, t, at, t.Path)
-			}
-		}
-	}
-	// The note may also take a name over that meant another note.
-	for _, p := range w.linkers(slices.Concat(targetKeys(n), targetKeys(after.added))) {
-		if other := w.note(p); other != n {
-			relink(other, p)
-		}
-	}
-	relink(n, to)
-	return edits.list(), nil
-}
-
-// rename adds the edit, if one is needed, that makes a wiki link of a note,
-// which then will be at path from, lead to the note that target becomes.
-func (v view) rename(edits editSet, n *Note, l Link, target *Note, from string) {
-	if target == v.gone {
-		target = v.added
-	}
-	raw, _, _ := strings.Cut(n.Slice(l.DestSpan), "#")
-	raw = strings.TrimRight(raw, " ")
-	if raw == "" || v.lookupName(from, raw) == target {
-		return
-	}
-	stem, _ := cutNoteExt(target.Path)
-	names := []string{path.Base(stem), stem, target.Path, nameKey(path.Base(stem))}
-	if strings.Contains(raw, "/") {
-		names = names[1:]
-	}
-	if target == v.added && nameKey(raw) == nameKey(v.gone.Title) && !strings.ContainsAny(target.Title, "/\n") {
-		names = slices.Insert(names, 0, target.Title) // it was called by its title
-	}
-	for _, name := range names {
-		if !strings.ContainsAny(name, "[]|#") && v.lookupName(from, name) == target {
-			edits.add(n, Edit{Span{l.DestSpan.Start, l.DestSpan.Start + len(raw)}, name})
-			return
-		}
-	}
 }
 
 // relinkPath adds the edit that makes a link of n by path, which then will be at

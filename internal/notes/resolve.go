@@ -152,32 +152,45 @@ func (w *Workspace) resolveWiki(n *Note, l Link) Target {
 	return t
 }
 
-// A view is the workspace as it is, or as it would be with one note in place of
-// another.
+// A view is the workspace as it is, or as it would be with other notes in place
+// of some.
 type view struct {
 	*Workspace
-	gone, added *Note
+	became map[*Note]*Note
+	added  map[string]*Note   // what they become, by path
+	names  map[string][]*Note // and by each of targetKeys
+}
+
+func (w *Workspace) with(became map[*Note]*Note) view {
+	v := view{w, became, make(map[string]*Note, len(became)), make(map[string][]*Note)}
+	for _, n := range became {
+		v.added[n.Path] = n
+		for _, key := range targetKeys(n) {
+			v.names[key] = append(v.names[key], n)
+		}
+	}
+	return v
 }
 
 func (v view) at(p string) *Note {
-	switch {
-	case v.added != nil && p == v.added.Path:
-		return v.added
-	case v.gone != nil && p == v.gone.Path:
-		return nil
+	if n := v.added[p]; n != nil {
+		return n
 	}
-	return v.note(p)
+	if n := v.note(p); n != nil && v.became[n] == nil {
+		return n
+	}
+	return nil
 }
 
 // named calls f with the notes whose file name or title has a key.
 func (v view) named(key string, f func(*Note)) {
-	for _, p := range v.names[key] {
-		if n := v.note(p); n != v.gone {
+	for _, p := range v.Workspace.names[key] {
+		if n := v.note(p); v.became[n] == nil {
 			f(n)
 		}
 	}
-	if v.added != nil && slices.Contains(targetKeys(v.added), key) {
-		f(v.added)
+	for _, n := range v.names[key] {
+		f(n)
 	}
 }
 

@@ -19,6 +19,7 @@ type store struct {
 	memory map[string]string // path -> content, nil unless in memory
 
 	rules  *ignoreRules
+	flat   bool                      // no directory but the root is entered
 	tamper func(io.Writer) io.Writer // for tests: makes writes fail
 }
 

@@ -18,6 +18,10 @@ type Options struct {
 	MaxTotal int64 // bytes of all notes together; default 1 GiB
 	MaxNotes int   // number of notes; default 100,000
 
+	// Flat has only the files of the directory itself read, not those below it.
+	// Links to files below work if the files exist.
+	Flat bool
+
 	// Progress, if set, is told while Open reads how many of the notes found
 	// have been read. It is called from one goroutine at a time.
 	Progress func(done, total int)
@@ -142,8 +146,10 @@ func New(files map[string]string, o *Options) (*Workspace, error) {
 
 func newWorkspace(s store, o *Options) *Workspace {
 	s.rules = new(ignoreRules)
+	options := o.withDefaults()
+	s.flat = options.Flat
 	return &Workspace{
-		options:    o.withDefaults(),
+		options:    options,
 		store:      s,
 		entries:    make(map[string]*entry),
 		folded:     make(map[string][]string),

@@ -92,6 +92,24 @@ func TestOpen(t *testing.T) {
 	}
 }
 
+func TestFlat(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "[b](b.md) [c](sub/c.md) [d](sub/d.md)", "b.md": "", "sub/c.md": "# C\n"})
+	w := open(t, dir, &Options{Flat: true})
+	if got := paths(w.Notes()); got != "a.md b.md" {
+		t.Errorf("notes are %q", got)
+	}
+	a, _ := w.At("a.md")
+	if problems := w.Check(a); len(problems) != 1 || problems[0].Path != "sub/d.md" {
+		t.Errorf("problems are %+v", problems)
+	}
+	if changes, err := w.Refresh("sub/c.md", "sub", "."); err != nil || len(changes) != 0 {
+		t.Errorf("refresh: %+v, %v", changes, err)
+	}
+	if got := paths(w.Notes()); got != "a.md b.md" {
+		t.Errorf("after a refresh notes are %q", got)
+	}
+}
+
 func TestOpenFails(t *testing.T) {
 	if _, err := Open(filepath.Join(t.TempDir(), "missing"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("missing folder: %v", err)

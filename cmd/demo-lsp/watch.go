@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"path"
+	"slices"
+	"time"
+
+	"go.lsp.dev/protocol"
+
+	"github.com/tandem-rpc/tandem/internal/notes"
+	"github.com/tandem-rpc/tandem/lsp"
+)
+
+// watch follows the files of a folder, until ctx ends.
+func (d *demo) watch(ctx context.Context, f *folder) {
+	// Where files cannot be watched, the editor still says what it sees.
+	_ = f.Watch(ctx, func(changes []notes.Change) { d.changed(f, changes...) })
+}
+
+// register asks the editor, if it can, to watch files as well: it may see what the system does not tell, on a network file system for instance.
+func (c *client) register(ctx context.Context) error {
+	if !c.can.watchesFiles {
+		return nil
+	}
+	var o protocol.DidChangeWatchedFilesRegistrationOptions
+	for _, glob := range []string{"**/*.{md,markdown}", "**/.gitignore"} {
+		o.Watchers = append(o.Watchers, protocol.FileSystemWatcher{GlobPattern: protocol.Pattern(glob)})
+	}
+	raw, err := lsp.Codec.Marshal(&o)
+	if err != nil {
+		return err
+	}
+	return c.Register(ctx, protocol.Registration{ID: "watch", Method: protocol.MethodWorkspaceDidChangeWatchedFiles, RegisterOptions: raw})
+}
+
+// filesChanged reads files again that the editor says have changed.
+func (d *demo) filesChanged(_ context.Context, p *protocol.DidChangeWatchedFilesParams) error {
+	list := map[*folder][]string{}
+	d.mu.Lock()
+	folders := slices.Concat(d.folders, d.loose)
+	d.mu.Unlock()
+	for _, e := range p.Changes {
+		if !e.URI.IsFile() {
+			continue
+		}
+		for _, f := range folders {
+			if file := e.URI.FsPath(); f.covers(file) {
+				list[f] = append(list[f], file)
+			}
+		}
+	}
+	for f, files := range list {
+		d.own.Go(func() {
+			if f.wait(d.ctx) != nil {
+				return
+			}
+			var paths []string
+			for _, file := range files {
+				if p, ok := f.Rel(file); ok && path.Base(p) != "" {
+					paths = append(paths, p)
+				}
+			}
+			if changes, err := f.Refresh(paths...); err == nil { // else the folder is closed
+				d.changed(f, changes...)
+			}
+		})
+	}
+	return nil
+}
+
+// redrawPause bounds how often an editor is asked to draw hints again.
+const redrawPause = 200 * time.Millisecond
+
+// redraw has the editor ask again for hints and lenses, which count links.
+func (c *client) redraw() {
+	if !c.can.redrawHints && !c.can.redrawLenses || c.Conn() == nil || c.redrawing.Swap(true) {
+		return
+	}
+	c.d.own.Go(func() {
+		if sleep(c.d.ctx, redrawPause) != nil {
+			return
+		}
+		c.redrawing.Store(false)
+		ctx, stop := context.WithTimeout(c.d.ctx, 10*time.Second)
+		defer stop()
+		// An editor that will not is free to show old counts.
+		if c.can.redrawHints {
+			_ = c.Refresh(ctx, protocol.MethodWorkspaceInlayHintRefresh)
+		}
+		if c.can.redrawLenses {
+			_ = c.Refresh(ctx, protocol.MethodWorkspaceCodeLensRefresh)
+		}
+	})
+}
+
+// recounts reports whether a change may alter how many links lead to something.
+func recounts(c notes.Change) bool {
+	if c.Old == nil || c.New == nil || len(c.Affected) > 0 {
+		return true
+	}
+	return !slices.EqualFunc(c.Old.Links, c.New.Links, func(a, b notes.Link) bool { return a.Kind == b.Kind && a.Dest == b.Dest })
+}
