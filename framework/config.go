@@ -23,6 +23,8 @@ type Config struct {
 	LogLevel string // --log-level LEVEL: trace, debug, info, warn, error or off, on standard error; debug has the redacted traffic
 	LogJSON  bool   // --log-json: one JSON object a line
 	Stats    bool   // --stats: print the figures of Metrics on standard error at the end
+	Record   string // --record FILE: write the redacted traffic there, see [logging.Record]; a recording that is there is added to
+	Inspect  string // --inspect ADDR: show it on a page there while the program runs, see package inspect; the page's URL is printed on standard error
 	NodeIPC  bool   // --node-ipc, which editors pass to servers that run on Node.js: refused by Check
 
 	// Serve, if set, serves in a way of the program's own, for example over WebSocket, and leaves the rest to Run: it hands connections to the
@@ -46,6 +48,8 @@ func (c *Config) Register(fs *flag.FlagSet) {
 	fs.StringVar(&c.LogLevel, "log-level", c.LogLevel, "log to standard error from this `LEVEL` up: trace, debug, info, warn, error or off")
 	fs.BoolVar(&c.LogJSON, "log-json", c.LogJSON, "log JSON objects, one a line")
 	fs.BoolVar(&c.Stats, "stats", c.Stats, "print figures about the messages to standard error at the end")
+	fs.StringVar(&c.Record, "record", c.Record, "record the traffic, without its secrets, in `FILE`")
+	fs.StringVar(&c.Inspect, "inspect", c.Inspect, "show the traffic, without its secrets, on a page at `ADDR`, localhost:PORT or PORT; its URL is printed")
 	fs.BoolVar(&c.NodeIPC, "node-ipc", c.NodeIPC, "not supported: needs Node.js at both ends")
 }
 

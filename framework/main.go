@@ -107,6 +107,12 @@ func (p *run) serve(ctx context.Context, fes []FrontEnd) int {
 	if pid := p.config.ParentID; pid > 0 {
 		go p.watchParent(ctx, pid, cancel)
 	}
+	unwatch, err := p.watch(ctx)
+	if err != nil {
+		p.complain(err)
+		return ExitFailure
+	}
+	defer unwatch()
 	stop, err := p.beside(ctx)
 	if err != nil {
 		p.complain(err)
@@ -220,6 +226,7 @@ func (p *run) complain(err error) {
 
 // exit ends the program without waiting for anything but its last words.
 func (p *run) exit(code int) {
+	p.flushFeeds()
 	p.stderr.flush()
 	os.Exit(code)
 }

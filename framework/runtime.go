@@ -42,6 +42,9 @@ type Runtime struct {
 	// Options are those of every connection. Cancel, if nil, gets the front end's conventions; to Tap, Report and Observe the runtime's own are
 	// added. A negative Linger is none, also on standard input.
 	Options jsonrpc2.Options
+	// Feeds get the traffic of all connections, without its secrets, and the times each message waited and ran: recordings and pages that show it,
+	// see package logging. A slow one holds up nothing. Without any nothing is looked at.
+	Feeds []*logging.Feed
 	// Metrics counts the messages of all connections. nil: none are counted.
 	Metrics *Metrics
 	// MaxConns is how many connections from listeners are served at once; a further one is closed when it comes, and logged. 0 is

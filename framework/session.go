@@ -68,8 +68,10 @@ func (s *session) run(ctx context.Context, rt *Runtime, at place, fes []FrontEnd
 	}
 	s.log = s.log.With("protocol", fe.Protocol(), "connection", at.name)
 	o := rt.options(fe, s.log, at)
+	fed := rt.feed(o, fe, at)
 	mux, err := mount(fe, o)
 	if err != nil {
+		fed(err)
 		return 1, fmt.Errorf("framework: mount %s: %w", fe.Protocol(), err)
 	}
 	transport := at.transport
@@ -96,6 +98,7 @@ func (s *session) run(ctx context.Context, rt *Runtime, at place, fes []FrontEnd
 	if cause := s.reason(); cause != nil && (err == nil || errors.Is(err, jsonrpc2.ErrClosed)) {
 		err = cause
 	}
+	fed(err)
 	code := 0
 	if err != nil {
 		code = 1

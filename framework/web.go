@@ -45,12 +45,15 @@ func (rt *Runtime) startWeb(ctx context.Context, ln net.Listener, w Web, name st
 	l = &web{handed: make(chan net.Conn), addr: ln.Addr(), over: serving.Done()}
 	log := rt.logger().With("protocol", w.Protocol(), "connection", name)
 	o := rt.options(w, log, place{name: name})
+	fed := rt.feed(o, w, place{name: name})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer rt.remove(s)
 		defer cancel() // it may have failed: connections must not wait for it
-		if err := contain(func() error { return w.Serve(serving, l, o) }); err != nil && !errors.Is(err, net.ErrClosed) && ctx.Err() == nil {
+		err := contain(func() error { return w.Serve(serving, l, o) })
+		fed(nil)
+		if err != nil && !errors.Is(err, net.ErrClosed) && ctx.Err() == nil {
 			log.Warn("serving HTTP failed", "error", rt.text(err))
 		}
 	}()
