@@ -128,19 +128,19 @@ func (d *Dispatcher) handleBatch(ctx context.Context, frame []byte, n int) []byt
 		switch {
 		case r.IsNotification():
 			if route != nil {
-				d.run(ctx, r, route)
+				d.run(ctx, r, route, nil)
 			}
 		case refused != nil:
 			*a = entry{r, fixedOutcome(refused)}
 		case route.order == Ordered:
-			*a = entry{r, d.run(ctx, r, route)}
+			*a = entry{r, d.run(ctx, r, route, nil)}
 		default:
 			ctx, done := scope.add(ctx, r)
 			slots <- struct{}{}
 			running.Go(func() {
 				defer func() { <-slots }()
 				defer done()
-				*a = entry{r, d.run(ctx, r, route)}
+				*a = entry{r, d.run(ctx, r, route, nil)}
 			})
 		}
 		return true

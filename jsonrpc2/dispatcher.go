@@ -3,7 +3,6 @@ package jsonrpc2
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -119,12 +118,12 @@ func (d *Dispatcher) one(ctx context.Context, r *Request, scope *scope, dst []by
 	case route == nil:
 		return nil
 	}
-	o := d.run(ctx, r, route)
+	o := d.run(ctx, r, route, dst)
 	if o.member == nil {
 		return nil
 	}
 	defer o.free()
-	return o.appendResponse(slices.Grow(dst, o.responseLen(r.id)), r.id)
+	return o.appendResponse(dst, r.id)
 }
 
 // admit finds the handler of a message, or the error that refuses it; neither for a notification that nobody wants.
@@ -147,8 +146,8 @@ func (d *Dispatcher) admit(ctx context.Context, r *Request, scope *scope) (*rout
 	return route, nil
 }
 
-// run calls a handler and encodes its answer. The outcome is empty if none is owed.
-func (d *Dispatcher) run(ctx context.Context, r *Request, route *route) (o outcome) {
+// run calls a handler and encodes its answer, at the end of dst if that is not nil. The outcome is empty if none is owed.
+func (d *Dispatcher) run(ctx context.Context, r *Request, route *route, dst []byte) (o outcome) {
 	ctx = d.c.capture(context.WithValue(ctx, requestKey{}, r), r)
 	start := time.Now()
 	v, err := run(route.h, ctx, r)
@@ -158,9 +157,9 @@ func (d *Dispatcher) run(ctx context.Context, r *Request, route *route) (o outco
 			d.c.report(ctx, r, err)
 		}
 	case q != nil:
-		o = d.c.settle(ctx, r, q.conv.Load(), v, err)
+		o = d.c.settle(ctx, r, q.conv.Load(), v, err, dst)
 	default:
-		o = d.c.settle(ctx, r, nil, v, err)
+		o = d.c.settle(ctx, r, nil, v, err, dst)
 	}
 	if d.c.Observe != nil {
 		d.c.observe(Event{Method: route.method, ID: ID{string(r.id)}, Notification: r.IsNotification(), Run: time.Since(start), In: len(r.params), Out: len(o.body), Code: o.code})

@@ -44,6 +44,10 @@ func skipString(b []byte, i int) (end int, escaped bool, f fault) {
 			return i + 1, escaped, faultNone
 		case c == '\\':
 			escaped = true
+			if i+1 < len(b) && plainEscape[b[i+1]] != 0 {
+				i += 2
+				continue
+			}
 			n := escapeLen(b[i:])
 			if n == 0 {
 				return i, escaped, faultEscape

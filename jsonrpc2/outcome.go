@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -19,6 +20,7 @@ type outcome struct {
 	body   []byte
 	code   Code    // of an error
 	buf    *[]byte // what body was encoded into, if that is to be used again
+	whole  []byte  // the response up to the end of body, if that was encoded where it belongs
 }
 
 // Results are encoded into buffers that are used again.
@@ -51,7 +53,12 @@ func (o *outcome) responseLen(id []byte) int {
 	return len(openObject) + len(id) + len(o.member) + len(o.body) + len(closeObject)
 }
 
+// appendResponse appends the response. dst is where the outcome was encoded, if it was encoded where it belongs.
 func (o *outcome) appendResponse(dst, id []byte) []byte {
+	if o.whole != nil {
+		return append(o.whole, '}')
+	}
+	dst = slices.Grow(dst, o.responseLen(id))
 	dst = append(dst, openObject...)
 	dst = append(dst, id...)
 	dst = append(dst, o.member...)
@@ -78,7 +85,7 @@ func run(h Handler, ctx context.Context, r *Request) (v any, err error) {
 
 // settle is outcome by the rules of the convention, if any, with which the other side cancelled the request: a silent one is owed no answer, and a
 // context's error is answered with the convention's code.
-func (c *config) settle(ctx context.Context, r *Request, conv *cancel.Convention, v any, err error) outcome {
+func (c *config) settle(ctx context.Context, r *Request, conv *cancel.Convention, v any, err error, dst []byte) outcome {
 	if conv != nil {
 		switch {
 		case conv.Silent:
@@ -87,15 +94,23 @@ func (c *config) settle(ctx context.Context, r *Request, conv *cancel.Convention
 			err = &Error{Code: Code(conv.Code), Message: conv.Text()}
 		}
 	}
-	return c.outcome(ctx, r, v, err)
+	return c.outcome(ctx, r, v, err, dst)
 }
 
-// outcome decides what a request's handler has answered, and reports what the peer does not learn.
-func (c *config) outcome(ctx context.Context, r *Request, v any, err error) outcome {
+// outcome decides what a request's handler has answered, and reports what the peer does not learn. dst, if not nil, is where the response will be appended:
+// what can be is encoded there.
+func (c *config) outcome(ctx context.Context, r *Request, v any, err error, dst []byte) outcome {
 	var o outcome
-	if err != nil {
+	switch {
+	case err != nil:
 		o, err = c.errorOutcome(ctx, r, err)
-	} else {
+	case dst != nil && c.append != nil && !ready(v):
+		dst = append(append(append(dst, openObject...), r.id...), resultMember...)
+		n := len(dst)
+		if dst, err = c.appendTo(dst, v); err == nil {
+			o = outcome{member: resultMember, body: dst[n:], whole: dst}
+		}
+	default:
 		o.member = resultMember
 		o.body, o.buf, err = c.encode(r, v)
 	}
@@ -149,23 +164,57 @@ func (c *config) encode(r *Request, v any) (body []byte, buf *[]byte, err error)
 		}
 		return c.flat(v), nil, nil
 	}
+	if c.append != nil {
+		buf = buffers.Get().(*[]byte)
+		if body, err = c.appendTo((*buf)[:0], v); err != nil {
+			buffers.Put(buf)
+			return nil, nil, err
+		}
+		return body, buf, nil
+	}
 	defer func() {
 		if p := recover(); p != nil { // a MarshalJSON of the user's
-			body, buf, err = nil, nil, &PanicError{Value: p, Stack: debug.Stack()}
+			body, err = nil, &PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
-	if c.append == nil {
-		body, err = c.codec.Marshal(v)
-	} else {
-		buf = buffers.Get().(*[]byte)
-		if body, err = c.append.Append((*buf)[:0], v); err != nil {
-			buffers.Put(buf)
+	if body, err = c.codec.Marshal(v); err != nil {
+		return nil, nil, unencodable(v, err)
+	}
+	return c.flat(body), nil, nil
+}
+
+// ready reports whether a result is not encoded but taken as it is.
+func ready(v any) bool {
+	switch v.(type) {
+	case nil, json.RawMessage:
+		return true
+	}
+	return false
+}
+
+// appendTo encodes a result at the end of dst, on one line.
+func (c *config) appendTo(dst []byte, v any) (out []byte, err error) {
+	defer func() {
+		if p := recover(); p != nil { // a MarshalJSON of the user's
+			out, err = nil, &PanicError{Value: p, Stack: debug.Stack()}
 		}
+	}()
+	n := len(dst)
+	if out, err = c.append.Append(dst, v); err != nil {
+		return nil, unencodable(v, err)
 	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("value of type %T: %w (%T)", v, errUnencodable, err)
+	for i := n; ; i++ {
+		k := bytes.IndexByte(out[i:], '\n')
+		if k < 0 {
+			return out, nil
+		}
+		i += k
+		out[i] = ' '
 	}
-	return c.flat(body), buf, nil
+}
+
+func unencodable(v any, err error) error {
+	return fmt.Errorf("value of type %T: %w (%T)", v, errUnencodable, err)
 }
 
 // flat takes line feeds out of JSON text: one message is one line, whatever a codec or a json.RawMessage holds. In strings there can be none.

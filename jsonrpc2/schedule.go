@@ -298,7 +298,7 @@ func (c *Conn) settle(t *task, v any, err error) outcome {
 		}
 		return o
 	}
-	return c.c.settle(t.ctx, &t.Request, conv, v, err)
+	return c.c.settle(t.ctx, &t.Request, conv, v, err, nil)
 }
 
 // settleUnstarted answers a request that was cancelled while it waited.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"slices"
+	"strings"
 	"unicode/utf8"
 	"unsafe"
 )
@@ -53,52 +54,76 @@ func SkipString(b []byte, i int) int {
 // AppendUnquoted appends what the contents of a JSON string mean, the bytes between its quotes, which were checked before. A lone surrogate becomes U+FFFD.
 func AppendUnquoted(dst, contents []byte) []byte {
 	n := len(dst)
-	dst = slices.Grow(dst, len(contents)) // no escape means more bytes than it has
-	out := dst[n : n+len(contents)]
-	i, j := 0, 0
-	for {
-		for i <= len(contents)-16 && j <= len(out)-16 {
-			from, to := contents[i:i+16], out[j:j+16]
-			w, w2 := binary.LittleEndian.Uint64(from), binary.LittleEndian.Uint64(from[8:])
-			binary.LittleEndian.PutUint64(to, w)
-			binary.LittleEndian.PutUint64(to[8:], w2)
-			x, y := w^ones*'\\', w2^ones*'\\'
-			hit, hit2 := (x-ones)&^x&highs, (y-ones)&^y&highs
-			if hit|hit2 != 0 {
-				k := bits.TrailingZeros64(hit) >> 3
-				if hit == 0 {
-					k = 8 + bits.TrailingZeros64(hit2)>>3
-				}
-				i, j = i+k, j+k
-				goto found
-			}
-			i, j = i+16, j+16
-		}
-		for i <= len(contents)-8 && j <= len(out)-8 {
+	dst = slices.Grow(dst, len(contents)+textSlack) // no escape means more bytes than it has
+	j, _ := unquoteInto(dst[n:cap(dst)], contents)
+	return dst[:n+j]
+}
+
+// Unquote returns what the contents of a JSON string mean, as [AppendUnquoted] does.
+func Unquote(contents []byte) string {
+	const piece = 2 << 10
+	if bytes.IndexByte(contents, '\\') < 0 {
+		return string(contents)
+	}
+	if len(contents) <= piece {
+		var buf [piece + textSlack]byte
+		n, _ := unquoteInto(buf[:], contents)
+		return string(buf[:n])
+	}
+	// A Builder's memory is not cleared first, and so it is written once: what goes by way of buf stays in the nearest cache.
+	var text strings.Builder
+	text.Grow(len(contents))
+	var buf [2 * piece]byte
+	for len(contents) > 0 {
+		n, used := unquoteInto(buf[:], contents)
+		text.Write(buf[:n])
+		contents = contents[used:]
+	}
+	if text.Cap() > text.Len()*2 {
+		return strings.Clone(text.String()) // much of it was escapes
+	}
+	return text.String()
+}
+
+// unquoteInto decodes contents into out until it is full but for less than textSlack, which out must have, and returns how much it has written and read.
+func unquoteInto(out, contents []byte) (j, i int) {
+	full := len(out) - textSlack
+	for j <= full {
+		for i <= len(contents)-8 && j <= full {
 			w := binary.LittleEndian.Uint64(contents[i:])
 			binary.LittleEndian.PutUint64(out[j:], w)
 			x := w ^ ones*'\\'
 			hit := (x - ones) &^ x & highs
-			if hit != 0 {
-				k := bits.TrailingZeros64(hit) >> 3
-				i, j = i+k, j+k
+			if hit == 0 {
+				i, j = i+8, j+8
+				continue
+			}
+			k := bits.TrailingZeros64(hit) >> 3
+			i, j = i+k, j+k
+			if i == len(contents)-1 {
 				break
 			}
-			i, j = i+8, j+8
+			c := plainEscape[contents[i+1]]
+			if c == 0 {
+				break
+			}
+			out[j] = c
+			i, j = i+2, j+1
 		}
-		for i < len(contents) && contents[i] != '\\' && (i > len(contents)-8 || j > len(out)-8) {
-			out[j] = contents[i]
-			i, j = i+1, j+1
+		if i > len(contents)-8 {
+			for i < len(contents) && contents[i] != '\\' && j <= full {
+				out[j] = contents[i]
+				i, j = i+1, j+1
+			}
 		}
-		if i >= len(contents) {
-			return dst[:n+j]
-		}
-		if contents[i] != '\\' {
+		switch {
+		case i >= len(contents):
+			return j, i
+		case contents[i] != '\\' || j > full:
 			continue
-		}
-	found:
-		if i+1 == len(contents) { // not JSON
-			return append(dst[:n+j], '\\')
+		case i+1 == len(contents): // not JSON
+			out[j] = '\\'
+			return j + 1, i + 1
 		}
 		if c := plainEscape[contents[i+1]]; c != 0 {
 			out[j] = c
@@ -108,17 +133,19 @@ func AppendUnquoted(dst, contents []byte) []byte {
 		end := i + 2
 		if contents[i+1] == 'u' {
 			if end = i + 6; end > len(contents) { // not JSON
-				return append(dst[:n+j], contents[i:]...)
+				end = len(contents)
+				return j + copy(out[j:], contents[i:end]), end
 			}
 			if end <= len(contents)-6 && contents[end] == '\\' && contents[end+1] == 'u' {
-				if r := hex4(contents[i+2:]); r>>10 == 0xD800>>10 && hex4(contents[end+2:])>>10 == 0xDC00>>10 {
+				if hex4(contents[i+2:])>>10 == 0xD800>>10 && hex4(contents[end+2:])>>10 == 0xDC00>>10 {
 					end += 6
 				}
 			}
 		}
-		j += len(appendDecoded(out[j:j:len(out)], contents[i:end], false))
+		j += len(appendDecoded(out[j:j], contents[i:end], false)) // at most 8 bytes
 		i = end
 	}
+	return j, i
 }
 
 // plainEscape holds what the escapes of two characters mean, 0 for other bytes.
@@ -128,11 +155,11 @@ var plainEscape = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f'
 func AppendString(dst []byte, s string) []byte {
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	j := len(dst)
-	dst = slices.Grow(dst, len(b)+len(b)/16+textSlack)
+	dst = slices.Grow(dst, len(b)+len(b)/16+2*textSlack)
 	out := dst[:cap(dst)]
 	out[j] = '"'
 	j++
-	// Always len(out)-j >= len(b)-i+8, so that a word can be written where the rest fits.
+	// Always len(out)-j >= len(b)-i+textSlack/2, so that a word can be written where the rest fits.
 	i := 0
 	for {
 		for i <= len(b)-8 && j <= len(out)-8 {
@@ -140,12 +167,18 @@ func AppendString(dst []byte, s string) []byte {
 			binary.LittleEndian.PutUint64(out[j:], w)
 			// As in skipString.
 			hit := (((w ^ ones*0x02) - ones*0x21) | ((w ^ ones*'\\') - ones) | w) & highs
-			if hit != 0 {
-				k := bits.TrailingZeros64(hit) >> 3
-				i, j = i+k, j+k
+			if hit == 0 {
+				i, j = i+8, j+8
+				continue
+			}
+			k := bits.TrailingZeros64(hit) >> 3
+			i, j = i+k, j+k
+			short := shortEscape[b[i]]
+			if short == 0 || len(out)-j < len(b)-i+textSlack/2+1 {
 				break
 			}
-			i, j = i+8, j+8
+			out[j], out[j+1] = '\\', short
+			i, j = i+1, j+2
 		}
 		for i < len(b) && safe[b[i]] {
 			out[j] = b[i]
@@ -155,20 +188,13 @@ func AppendString(dst []byte, s string) []byte {
 			out[j] = '"'
 			return out[:j+1]
 		}
-		if len(out)-j < len(b)-i+textSlack/2 {
-			out = slices.Grow(out[:j], len(b)-i+(len(b)-i)/4+textSlack)
+		if len(out)-j < len(b)-i+textSlack {
+			out = slices.Grow(out[:j], len(b)-i+(len(b)-i)/4+2*textSlack)
 			out = out[:cap(out)]
 		}
-		c := b[i]
-		if short := shortEscape[c]; short != 0 {
-			out[j], out[j+1] = '\\', short
-			i, j = i+1, j+2
-			continue
-		}
-		if c < ' ' {
-			j += copy(out[j:], `\u00`)
-			out[j], out[j+1] = hexDigits[c>>4], hexDigits[c&15]
-			i, j = i+1, j+2
+		if c := b[i]; c < 0x80 {
+			j = len(appendEscape(out[:j], c))
+			i++
 			continue
 		}
 		end, f := skipRunes(b, i)
@@ -179,6 +205,14 @@ func AppendString(dst []byte, s string) []byte {
 			i += size
 		}
 	}
+}
+
+// appendEscape appends the escape of a character that needs one.
+func appendEscape(dst []byte, c byte) []byte {
+	if short := shortEscape[c]; short != 0 {
+		return append(dst, '\\', short)
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
 // textSlack is room for some escapes, and for a word behind the last byte.

@@ -22,6 +22,28 @@ func TestTextAlignment(t *testing.T) {
 	}
 }
 
+// Long texts are decoded in pieces, which must not end inside of an escape.
+func TestTextPieces(t *testing.T) {
+	for _, unit := range []string{"0123456\n", "a\n", "\x01", "😀", "\"", "é", strings.Repeat("x", 4093) + "\n"} {
+		for pad := range 14 {
+			checkText(t, strings.Repeat("y", pad)+strings.Repeat(unit, 9000/len(unit)+2))
+		}
+	}
+	// Escapes of all lengths.
+	for _, unit := range []string{`\ud83d\ude00`, `\ud83d`, `\u00e9`, `\n`, `\\\"`} {
+		for pad := range 14 {
+			raw := `"` + strings.Repeat("y", pad) + strings.Repeat(unit, 9000/len(unit)) + `"`
+			var want string
+			if err := json.Unmarshal([]byte(raw), &want); err != nil {
+				t.Fatal(err)
+			}
+			if got := Unquote([]byte(raw[1 : len(raw)-1])); got != want {
+				t.Errorf("%d and many %s: the text differs", pad, unit)
+			}
+		}
+	}
+}
+
 // checkText holds the three functions against encoding/json.
 func checkText(t *testing.T, text string) {
 	t.Helper()
@@ -35,6 +57,9 @@ func checkText(t *testing.T, text string) {
 	}
 	if got := string(AppendUnquoted([]byte("x"), quoted[1:len(quoted)-1])); got != "x"+back {
 		t.Fatalf("AppendUnquoted(%q) = %q, want %q", quoted, got, back)
+	}
+	if got := Unquote(quoted[1 : len(quoted)-1]); got != back {
+		t.Fatalf("Unquote(%q) = %q, want %q", quoted, got, back)
 	}
 	html, _ := json.Marshal(text) // the same with other escapes
 	if got := string(AppendUnquoted(nil, html[1:len(html)-1])); got != back {
@@ -55,6 +80,7 @@ func TestTextUnchecked(t *testing.T) {
 		for pad := range 17 {
 			b := []byte(strings.Repeat("a", pad) + raw)
 			AppendUnquoted(nil, b)
+			Unquote(b)
 			for i := range len(b) + 2 {
 				if end := SkipString(b, i); end > len(b) {
 					t.Errorf("SkipString(%q, %d) = %d", b, i, end)

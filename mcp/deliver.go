@@ -27,6 +27,9 @@ func (s *Server) Deliver(ctx context.Context, d Delivery, dst []byte) []byte {
 	e := &entry{Context: ctx, session: d.Session}
 	if k := d.Message.Kind; k == jsonrpc2.KindRequest || k == jsonrpc2.KindNotification {
 		e.single, e.id = true, d.Message.ID
+		if d.Message.picked {
+			e.message = d.Message
+		}
 	}
 	switch {
 	case s.invalid != nil:

@@ -156,6 +156,10 @@ type Message struct {
 	meta      envelope
 	target    []byte
 	arguments []byte
+
+	picked bool // room is what the method, which has callNames, would look for
+	clean  bool // none of it stands there twice
+	room   values
 }
 
 // Inspect looks into a payload: which kind of message it is, which era it belongs to, and what a transport repeats of it in headers. The error
@@ -169,7 +173,11 @@ func Inspect(payload []byte) (Message, error) {
 	target := ""
 	switch {
 	case m.Method == "tools/call", m.Method == "prompts/get":
-		target = "name"
+		m.clean = pick(m.Params, callNames, m.room[:])
+		m.picked = true
+		m.look(m.room[0])
+		m.target, m.arguments = m.room[1], m.room[2]
+		return m, nil
 	case m.Method == "resources/read", m.Method == "resources/subscribe", m.Method == "resources/unsubscribe":
 		target = "uri"
 	case strings.HasPrefix(m.Method, "tasks/"):
@@ -177,13 +185,19 @@ func Inspect(payload []byte) (Message, error) {
 	}
 	var v [3][]byte
 	pick(m.Params, []string{"_meta", "arguments", target}, v[:])
-	m.meta, m.arguments = readMeta(v[0]), v[1]
+	m.look(v[0])
+	m.arguments = v[1]
 	if target != "" {
 		m.target = v[2]
 	}
+	return m, nil
+}
+
+// look looks into _meta.
+func (m *Message) look(meta []byte) {
+	m.meta = readMeta(meta)
 	m.Modern = m.meta.modern()
 	m.Version, _ = stringValue(m.meta.version)
-	return m, nil
 }
 
 // Target returns what the request is about, if its method is about one thing and the params name it: the name of a tool or prompt, the URI of a

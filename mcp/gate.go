@@ -18,6 +18,7 @@ type method struct {
 	caches  bool     // its results carry cache hints, where the revision has them
 	unknown bool     // it is none
 	lenient bool     // it looks at the params itself
+	calls   bool     // its names are callNames, which Inspect looks for
 
 	// run answers it. c is nil where there is neither session nor envelope.
 	run func(s *Server, ctx context.Context, c *call, r *jsonrpc2.Request, v values) (any, error)
@@ -32,7 +33,11 @@ func (m *method) Handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 	var v values
 	ok := true
 	if raw := peek(r, c); raw != nil {
-		ok = pick(raw, m.names, v[:])
+		if known := c.inspected(m); known != nil {
+			v, ok = known.room, known.clean
+		} else {
+			ok = pick(raw, m.names, v[:])
+		}
 	}
 	if c == nil || c.begun {
 		if c == nil && !m.span.has(newest) {
@@ -51,6 +56,16 @@ func (m *method) Handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 		return nil, jsonrpc2.ErrInvalidParams
 	}
 	return c.answer(m.run(m.server, ctx, c, r, v))
+}
+
+// inspected returns the message of the call if the host has looked for what m is about to look for.
+func (c *call) inspected(m *method) *Message {
+	if c == nil || !m.calls || c.x == nil || c.x.entry == nil || c.begun {
+		return nil
+	}
+	known := c.x.entry.message
+	c.x.entry.message = nil // a task may keep the entry
+	return known
 }
 
 // gate is the outermost middleware: what is behind it is only called for messages that may come, and its results are dressed for the revision.

@@ -43,6 +43,7 @@ type entry struct {
 
 	// single says that the payload is one message, which has room here for what else it needs.
 	single  bool
+	message *Message    // of a single one, if the host has looked into it
 	id      jsonrpc2.ID // of a single request, zero if it is not known
 	call    call
 	extra   extra

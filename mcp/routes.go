@@ -29,7 +29,7 @@ func (s *Server) register(m *jsonrpc2.Mux) {
 	m.HandleNotification("notifications/progress", jsonrpc2.HandlerFunc(ignore))
 	m.HandleNotification("notifications/roots/list_changed", jsonrpc2.HandlerFunc(ignore))
 	add("tools/list", method{run: (*Server).toolsList, names: listNames, caches: true})
-	add("tools/call", method{run: (*Server).toolsCall, names: callNames})
+	add("tools/call", method{run: (*Server).toolsCall, names: callNames, calls: true})
 	if s.hasResources() {
 		add("resources/list", method{run: (*Server).resourcesList, names: listNames, caches: true})
 		add("resources/templates/list", method{run: (*Server).templatesList, names: listNames, caches: true})
@@ -41,7 +41,7 @@ func (s *Server) register(m *jsonrpc2.Mux) {
 	}
 	if s.hasPrompts() {
 		add("prompts/list", method{run: (*Server).promptsList, names: listNames, caches: true})
-		add("prompts/get", method{run: (*Server).promptsGet, names: callNames})
+		add("prompts/get", method{run: (*Server).promptsGet, names: callNames, calls: true})
 	}
 	if s.Completer != nil {
 		add("completion/complete", method{run: (*Server).complete, names: completeNames})

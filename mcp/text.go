@@ -1,11 +1,6 @@
 package mcp
 
-import (
-	"bytes"
-	"unsafe"
-
-	"github.com/tandem-rpc/tandem/jsonrpc2"
-)
+import "github.com/tandem-rpc/tandem/jsonrpc2"
 
 // Long texts are what tools carry, so what is done to them is what [jsonrpc2] has for that.
 
@@ -16,16 +11,7 @@ func skipString(b []byte, i int) int { return jsonrpc2.SkipString(b, i) }
 func appendString(dst []byte, s string) []byte { return jsonrpc2.AppendString(dst, s) }
 
 // unquoted decodes the inside of a JSON string.
-func unquoted(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
-	}
-	out := unquote(raw)
-	if cap(out) > 2*len(out)+64 {
-		return string(out) // and what was not needed is given back
-	}
-	return unsafe.String(unsafe.SliceData(out), len(out)) // nobody else has it
-}
+func unquoted(raw []byte) string { return jsonrpc2.Unquote(raw) }
 
 // unquote decodes the inside of a JSON string. An unpaired surrogate becomes U+FFFD.
 func unquote(raw []byte) []byte { return jsonrpc2.AppendUnquoted(nil, raw) }

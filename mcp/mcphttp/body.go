@@ -53,11 +53,17 @@ func readAll(body io.Reader, n int64, limit int) ([]byte, error) {
 	if n == 0 || body == nil {
 		return nil, nil
 	}
-	size := min(n, trusted)
-	if n < 0 {
-		size = 2 << 10
+	var b []byte
+	if n > trusted {
+		b = usedBody(int(n) + 1) // nothing is given for the promise
 	}
-	b := make([]byte, 0, size+1) // and 1: the read that finds the end needs room
+	if b == nil {
+		size := min(n, trusted)
+		if n < 0 {
+			size = 2 << 10
+		}
+		b = make([]byte, 0, size+1) // and 1: the read that finds the end needs room
+	}
 	for {
 		k, err := body.Read(b[len(b):cap(b)])
 		b = b[:len(b)+k]
