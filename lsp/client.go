@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -13,13 +14,19 @@ import (
 )
 
 // Client is the other side of a connection: its requests and notifications from the server, typed. Handlers may call it and wait, as answers never queue
-// behind anything. All methods may be called by many goroutines at once. Requests end with ctx, and then tell the client so.
+// behind anything. All methods may be called by many goroutines at once.
 //
-// Methods check nothing of the client's capabilities, which are in [Client.Params]; progress is the exception, see [Client.Begin].
+// Requests end with ctx, and then tell the client so; a client that never answers holds up nobody else. [Server.ClientTimeout] bounds all that do not wait
+// for a person. A request that needs a capability which the client does not have is not sent; its error wraps [ErrUnsupported].
 type Client struct {
 	s      *session
 	params *protocol.InitializeParams
 	raw    json.RawMessage
+
+	settings settings
+	folders  folders
+	refresh  refresher
+	ids      atomic.Int64 // of registrations
 }
 
 // ClientFrom returns the client that the context of a handler belongs to. It is never nil; for a context of something else its methods return
@@ -74,6 +81,9 @@ func (c *Client) notify(ctx context.Context, method string, params any) error {
 	if conn == nil {
 		return ErrNoClient
 	}
+	if err := c.require(method); err != nil {
+		return err
+	}
 	return conn.Notify(ctx, method, params)
 }
 
@@ -82,8 +92,23 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 	if conn == nil {
 		return ErrNoClient
 	}
+	if err := c.require(method); err != nil {
+		return err
+	}
+	if d := c.s.srv.ClientTimeout; d > 0 && method != protocol.MethodWindowShowMessageRequest && method != protocol.MethodWindowShowDocument {
+		limited, stop := context.WithTimeoutCause(ctx, d, ErrClientTimeout)
+		defer stop()
+		err := conn.Call(limited, method, params, result)
+		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && context.Cause(limited) == ErrClientTimeout {
+			return fmt.Errorf("lsp: %s: %w within %v", method, ErrClientTimeout, d)
+		}
+		return err
+	}
 	return conn.Call(ctx, method, params, result)
 }
+
+// ErrClientTimeout is wrapped by the error of a request that the client has not answered within [Server.ClientTimeout].
+var ErrClientTimeout = errors.New("no answer from the client")
 
 // ShowMessage shows text to the user (window/showMessage).
 func (c *Client) ShowMessage(ctx context.Context, typ protocol.MessageType, text string) error {
@@ -108,7 +133,7 @@ func (c *Client) Ask(ctx context.Context, typ protocol.MessageType, text string,
 	return chosen.Title, err
 }
 
-// ShowDocument asks the client to show a resource (window/showDocument) and reports whether it did.
+// ShowDocument asks the client to show a resource (window/showDocument) and reports whether it did. It needs the capability window.showDocument.support.
 func (c *Client) ShowDocument(ctx context.Context, p *protocol.ShowDocumentParams) (bool, error) {
 	var r protocol.ShowDocumentResult
 	err := c.call(ctx, protocol.MethodWindowShowDocument, p, &r)
@@ -119,77 +144,6 @@ func (c *Client) ShowDocument(ctx context.Context, p *protocol.ShowDocumentParam
 func (c *Client) PublishDiagnostics(ctx context.Context, p *protocol.PublishDiagnosticsParams) error {
 	return c.notify(ctx, protocol.MethodTextDocumentPublishDiagnostics, p)
 }
-
-// Configuration asks for settings (workspace/configuration) and returns one raw value for each item, null for a setting the client does not have. A
-// client that answers with another number of values is an error.
-func (c *Client) Configuration(ctx context.Context, items ...protocol.ConfigurationItem) ([]json.RawMessage, error) {
-	var values []json.RawMessage
-	if err := c.call(ctx, protocol.MethodWorkspaceConfiguration, &protocol.ConfigurationParams{Items: items}, &values); err != nil {
-		return nil, err
-	}
-	if len(values) != len(items) {
-		return nil, fmt.Errorf("lsp: client answered %d settings for %d", len(values), len(items))
-	}
-	return values, nil
-}
-
-// Setting asks for one section of the settings and decodes it into v. A client that does not have it leaves v as it is.
-func (c *Client) Setting(ctx context.Context, section string, v any) error {
-	item := protocol.ConfigurationItem{}
-	item.Section = &section
-	values, err := c.Configuration(ctx, item)
-	if err != nil || string(values[0]) == "null" {
-		return err
-	}
-	if err := Codec.Unmarshal(values[0], v); err != nil {
-		return fmt.Errorf("lsp: setting %q: %w", section, err)
-	}
-	return nil
-}
-
-// ErrNotApplied is wrapped by the error of ApplyEdit when the client answered that it did not apply the edit.
-var ErrNotApplied = errors.New("lsp: client did not apply the edit")
-
-// ApplyEdit asks the client to change documents (workspace/applyEdit). label is what the user sees in the undo list.
-func (c *Client) ApplyEdit(ctx context.Context, label string, edit protocol.WorkspaceEdit) error {
-	p := &protocol.ApplyWorkspaceEditParams{Edit: edit}
-	if label != "" {
-		p.Label = &label
-	}
-	var r protocol.ApplyWorkspaceEditResult
-	if err := c.call(ctx, protocol.MethodWorkspaceApplyEdit, p, &r); err != nil {
-		return err
-	}
-	if r.Applied {
-		return nil
-	}
-	if r.FailureReason != nil && *r.FailureReason != "" {
-		return fmt.Errorf("%w: %q", ErrNotApplied, *r.FailureReason)
-	}
-	return ErrNotApplied
-}
-
-// Folders returns the workspace folders as they are now (workspace/workspaceFolders), nil if there is none.
-func (c *Client) Folders(ctx context.Context) ([]protocol.WorkspaceFolder, error) {
-	var folders []protocol.WorkspaceFolder
-	err := c.call(ctx, protocol.MethodWorkspaceWorkspaceFolders, nil, &folders)
-	return folders, err
-}
-
-// Register tells the client about methods that are served from now on (client/registerCapability).
-func (c *Client) Register(ctx context.Context, rs ...protocol.Registration) error {
-	return c.call(ctx, protocol.MethodClientRegisterCapability, &protocol.RegistrationParams{Registrations: rs}, nil)
-}
-
-// Unregister takes registrations back (client/unregisterCapability).
-func (c *Client) Unregister(ctx context.Context, us ...protocol.Unregistration) error {
-	return c.call(ctx, protocol.MethodClientUnregisterCapability, &protocol.UnregistrationParams{Unregisterations: us}, nil)
-}
-
-// Refresh asks the client to ask again for what it shows of all documents. what is one of the methods that do so: workspace/semanticTokens/refresh,
-// workspace/codeLens/refresh, workspace/inlayHint/refresh, workspace/inlineValue/refresh, workspace/foldingRange/refresh,
-// workspace/diagnostic/refresh.
-func (c *Client) Refresh(ctx context.Context, what string) error { return c.call(ctx, what, nil, nil) }
 
 // Telemetry sends an event that the client passes on as it is (telemetry/event). event must encode as an object or an array.
 func (c *Client) Telemetry(ctx context.Context, event any) error {

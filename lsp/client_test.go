@@ -28,7 +28,7 @@ func ask(t *testing.T, add func(*jsonrpc2.Mux), f func(context.Context, *Client)
 		add(p.mux)
 	}
 	p.start()
-	p.init(`{"processId":null,"rootUri":null,"clientInfo":{"name":"ed"},"capabilities":{"vendorKey":1},"trace":"verbose"}`)
+	p.init(ableInit)
 	p.call("textDocument/hover", hoverParams, nil)
 	return got
 }
@@ -87,25 +87,22 @@ func TestClientRequests(t *testing.T) {
 			}, 7},
 		{"folders", "workspace/workspaceFolders", ``, `[{"uri":"file:///a","name":"a"}]`,
 			func(ctx context.Context, c *Client) (any, error) {
-				f, err := c.Folders(ctx)
+				f, err := c.AskFolders(ctx)
 				return len(f), err
 			}, 1},
 		{"no folders", "workspace/workspaceFolders", ``, `null`,
 			func(ctx context.Context, c *Client) (any, error) {
-				f, err := c.Folders(ctx)
+				f, err := c.AskFolders(ctx)
 				return len(f), err
 			}, 0},
 		{"edit", "workspace/applyEdit", `{"label":"Tidy","edit":{"changes":{"file:///a":[]}}}`, `{"applied":true}`,
 			func(ctx context.Context, c *Client) (any, error) {
 				return nil, c.ApplyEdit(ctx, "Tidy", protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{"file:///a": {}}})
 			}, nil},
-		{"register", "client/registerCapability", `{"registrations":[{"id":"1","method":"workspace/didChangeConfiguration"}]}`, `null`,
+		{"register", "client/registerCapability", `{"registrations":[{"id":"tandem-1","method":"textDocument/hover","registerOptions":{"documentSelector":null}}]}`, `null`,
 			func(ctx context.Context, c *Client) (any, error) {
-				return nil, c.Register(ctx, protocol.Registration{ID: "1", Method: "workspace/didChangeConfiguration"})
-			}, nil},
-		{"unregister", "client/unregisterCapability", `{"unregisterations":[{"id":"1","method":"m"}]}`, `null`,
-			func(ctx context.Context, c *Client) (any, error) {
-				return nil, c.Unregister(ctx, protocol.Unregistration{ID: "1", Method: "m"})
+				_, err := c.Register(ctx, "textDocument/hover", protocol.HoverRegistrationOptions{})
+				return nil, err
 			}, nil},
 		{"refresh", "workspace/inlayHint/refresh", ``, `null`,
 			func(ctx context.Context, c *Client) (any, error) {
@@ -212,7 +209,7 @@ func TestTraceLevels(t *testing.T) {
 	var lines atomic.Int32
 	p := dial(t, &Server{Hover: func(ctx context.Context, _ *protocol.HoverParams) (*protocol.Hover, error) {
 		c := ClientFrom(ctx)
-		return nil, errors.Join(c.LogTrace(ctx, "m", "v"), c.Refresh(ctx, "barrier"))
+		return nil, errors.Join(c.LogTrace(ctx, "m", "v"), c.Conn().Call(ctx, "barrier", nil, nil))
 	}})
 	p.mux.HandleRequest("barrier", jsonrpc2.HandlerFunc(func(context.Context, *jsonrpc2.Request) (any, error) { return nil, nil }))
 	p.mux.HandleNotification("$/logTrace", jsonrpc2.Note(func(_ context.Context, l *protocol.LogTraceParams) error {
@@ -291,7 +288,7 @@ func TestInitializedCalls(t *testing.T) {
 		return nil, nil
 	}))
 	p.start()
-	p.init(plainInit)
+	p.init(ableInit)
 	p.open("file:///a", 1, "x")
 	if s, _ := p.text("file:///a"); s != "x" {
 		t.Errorf("text is %q", s)

@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 	"weak"
@@ -79,16 +80,23 @@ func (s *session) admit(ctx context.Context, r *jsonrpc2.Request) error {
 		case "shutdown":
 			l.asked.Store(true)
 			l.phase.Store(int32(shutDown))
+			s.owed.add()
 			s.stopWork()
 		}
 		return nil
 	case p == created && r.Method == "initialize":
 		l.phase.Store(int32(initializing))
+		if s.conn.Load() != nil { // else it is answered before anything else comes
+			s.owed.add()
+			answered := make(chan struct{})
+			s.begun.Store(&answered)
+		}
 		return nil
 	case p == created:
 		return errNotInitialized
-	case p == shutDown && r.Method == "shutdown":
-		return nil // Neovim asks twice
+	case p == shutDown && r.Method == "shutdown": // Neovim asks twice
+		s.owed.add()
+		return nil
 	}
 	return errShutDown
 }
@@ -96,7 +104,7 @@ func (s *session) admit(ctx context.Context, r *jsonrpc2.Request) error {
 // settled is asked again when a handler is about to run: what was let in behind an initialize that then failed came too early after all.
 func (s *session) settled(next jsonrpc2.Handler) jsonrpc2.Handler {
 	return jsonrpc2.HandlerFunc(func(ctx context.Context, r *jsonrpc2.Request) (any, error) {
-		if s.ready.Load() || r.Method == "initialize" || r.Method == "exit" {
+		if s.ready.Load() || r.Method == "initialize" || r.Method == "exit" || r.Method == "shutdown" {
 			return next.Handle(ctx, r)
 		}
 		if r.IsNotification() {
@@ -106,11 +114,56 @@ func (s *session) settled(next jsonrpc2.Handler) jsonrpc2.Handler {
 	})
 }
 
-// exitGrace is how long an exit waits for the answer of an initialize or shutdown right before it, if that cannot be given at once.
+// answers counts the answers to initialize and shutdown that are owed. Shutdown waits for initialize, and exit for both: some clients send these messages
+// in one write.
+type answers struct {
+	mu   sync.Mutex
+	n    int
+	none chan struct{} // closed when n is 0; nil while nobody waits
+}
+
+// add counts a request where it is let in, so that what comes after it knows of it.
+func (a *answers) add() {
+	a.mu.Lock()
+	a.n++
+	a.mu.Unlock()
+}
+
+// given is called by the handler. The answer counts as given when the context of the handler ends, because then it has been handed to the writer: closing
+// the connection does not lose it any more.
+func (a *answers) given(ctx context.Context, also func()) {
+	context.AfterFunc(ctx, func() {
+		also()
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.n--; a.n == 0 && a.none != nil {
+			close(a.none)
+			a.none = nil
+		}
+	})
+}
+
+// all returns a channel that is closed once all answers have been given.
+func (a *answers) all() <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c := a.none
+	if c == nil {
+		c = make(chan struct{})
+		if a.n == 0 {
+			close(c)
+			return c
+		}
+		a.none = c
+	}
+	return c
+}
+
+// exitGrace is how long an exit waits for what came before it, if that takes time.
 const exitGrace = time.Second
 
-// exit ends the session. An initialize or shutdown that has been received and not been answered yet is answered first: some clients send both in one
-// write. Its handler stands before that of exit in the ordered lane, so the connection is closed there; the timer is for a lane that is held up.
+// exit ends the session: its handler does, when everything that is kept in order has been handled and the lifecycle requests are answered; or the
+// timer, where the lane is held up.
 func (s *session) exit(from phase) {
 	s.life.phase.Store(int32(exited))
 	s.stopWork()
@@ -131,12 +184,31 @@ func (s *session) close() {
 }
 
 func (s *session) handleExit(context.Context, *jsonrpc2.Request) (any, error) {
-	s.close()
+	if c := s.conn.Load(); c != nil {
+		select {
+		case <-s.owed.all():
+		case <-c.Closing():
+		}
+		s.close()
+	}
 	return nil, nil
 }
 
-// handleShutdown is registered as ordered, so it needs no free slot and waits for no request: it is answered while slow ones run.
-func (s *session) handleShutdown(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
+// shutdown is answered at once, whatever runs and whatever holds the lane up. Only an initialize right before it comes first.
+func (s *session) shutdown(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
+	if s.conn.Load() != nil {
+		s.owed.given(ctx, func() {})
+	}
+	if begun := s.begun.Load(); begun != nil {
+		select {
+		case <-*begun:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if !s.ready.Load() {
+		return nil, errNotInitialized
+	}
 	if s.srv.Shutdown == nil || !s.hooked.CompareAndSwap(false, true) {
 		return nil, nil
 	}
@@ -154,8 +226,11 @@ func (s *Server) ExitCode(m *jsonrpc2.Mux, err error) int {
 }
 
 // OnParent hands the session of m the function that watches the process which the client names in initialize.processId. The runtime calls it where the
-// number means something.
+// number means something. With [Server.IgnoreParent] nothing is watched.
 func (s *Server) OnParent(m *jsonrpc2.Mux, watch func(pid int)) {
+	if s.IgnoreParent {
+		return
+	}
 	if v, ok := s.sessions.Load(weak.Make(m)); ok {
 		v.(*lifecycle).watch.Store(&watch)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -114,6 +115,49 @@ func raw(params any) any {
 }
 
 const plainInit = `{"processId":null,"rootUri":null,"capabilities":{}}`
+
+// ableInit is of a client that has every capability in the routing table, may be asked to trace, and has a key of its own.
+var ableInit = func() string {
+	caps := tree{"vendorKey": 1}
+	set := func(path string, v any) {
+		node := caps
+		parts := strings.Split(path, ".")
+		for _, part := range parts[:len(parts)-1] {
+			next, ok := node[part].(tree)
+			if !ok {
+				next = tree{}
+				node[part] = next
+			}
+			node = next
+		}
+		if last := parts[len(parts)-1]; node[last] == nil {
+			node[last] = v
+		}
+	}
+	for _, rt := range table() {
+		switch can := rt.dynamic(); {
+		case can != "":
+			set(can, true)
+		case rt.client == "textDocument.publishDiagnostics", rt.client == "window.showMessage":
+			set(rt.client, tree{})
+		}
+		switch {
+		case strings.HasSuffix(rt.client, ".resolveSupport"):
+			set(rt.client, tree{"properties": []string{}})
+		case rt.client != "":
+			set(rt.client, true)
+		}
+	}
+	set("textDocument.codeAction.codeActionLiteralSupport", tree{"codeActionKind": tree{"valueSet": []string{}}})
+	set("workspace.workspaceEdit.documentChanges", true)
+	set("workspace.workspaceEdit.resourceOperations", []string{"create", "rename", "delete"})
+	set("workspace.didChangeWatchedFiles.relativePatternSupport", true)
+	b, err := json.Marshal(object("processId", nil, "rootUri", nil, "clientInfo", object("name", "ed"), "trace", "verbose", "capabilities", caps))
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}()
 
 // init initializes, with UTF-16 if caps has nothing else.
 func (p *peer) init(params string) *protocol.InitializeResult {

@@ -3,11 +3,12 @@ package lsp
 import (
 	"context"
 	"errors"
-	"reflect"
 	"strconv"
 	"sync"
 
 	"go.lsp.dev/protocol"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // Work describes something that takes long, for [Client.Begin].
@@ -53,8 +54,8 @@ func (c *Client) Begin(ctx context.Context, w Work) *Progress {
 		return p
 	}
 	sc := scopeFrom(ctx)
-	if sc != nil && sc.s == c.s && sc.token != nil && sc.used == nil {
-		p.token, p.limit, sc.used = sc.token, ctx, p
+	if sc != nil && sc.s == c.s && sc.in != nil && sc.in.work != nil && sc.in.used == nil {
+		p.token, p.limit, sc.in.used = sc.in.work, ctx, p
 	} else if !c.create(ctx, p) {
 		return p
 	}
@@ -189,39 +190,19 @@ func (t *progresses) remove(p *Progress) {
 	}
 }
 
-// cancelled handles window/workDoneProgress/cancel. A token that is not known, or no longer, is ignored.
-func (t *progresses) cancelled(_ context.Context, params *protocol.WorkDoneProgressCancelParams) error {
-	if params.Token == nil {
-		return nil
+// cancelProgress handles window/workDoneProgress/cancel, beside everything else: the work may be what holds the lane up. A token that is not known, or no
+// longer, is ignored.
+func (s *session) cancelProgress(_ context.Context, r *jsonrpc2.Request) (any, error) {
+	params := new(protocol.WorkDoneProgressCancelParams)
+	if err := r.Decode(params); err != nil || params.Token == nil {
+		return nil, err
 	}
+	t := &s.tasks
 	t.mu.Lock()
 	p := t.open[params.Token]
 	t.mu.Unlock()
 	if p != nil {
 		p.stop(ErrProgressCancelled)
 	}
-	return nil
-}
-
-// tokenOf finds the workDoneToken in params of type P, once for each method.
-func tokenOf[P any]() func(*P) protocol.ProgressToken {
-	t := reflect.TypeFor[P]()
-	if t.Kind() != reflect.Struct {
-		return nil
-	}
-	field, ok := t.FieldByName("WorkDoneToken")
-	if !ok || field.Type != reflect.TypeFor[protocol.ProgressToken]() {
-		return nil
-	}
-	index := field.Index
-	return func(p *P) protocol.ProgressToken {
-		v := reflect.ValueOf(p).Elem()
-		for _, i := range index {
-			v = v.Field(i)
-		}
-		if v.IsNil() {
-			return nil
-		}
-		return v.Interface().(protocol.ProgressToken)
-	}
+	return nil, nil
 }

@@ -23,7 +23,7 @@ func progressPeer(t *testing.T, init string, create error, f func(context.Contex
 		"work": func(ctx context.Context, _ []json.RawMessage) (any, error) { return nil, f(ctx) },
 	}, Extend: func(m *jsonrpc2.Mux) {
 		m.HandleRequest("barrier", jsonrpc2.HandlerFunc(func(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
-			return nil, ClientFrom(ctx).Refresh(ctx, "barrier")
+			return nil, ClientFrom(ctx).Conn().Call(ctx, "barrier", nil, nil)
 		}))
 	}})
 	p.mux.HandleRequest("barrier", jsonrpc2.HandlerFunc(func(context.Context, *jsonrpc2.Request) (any, error) { return nil, nil }))

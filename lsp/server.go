@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	"go.lsp.dev/protocol"
 
@@ -48,8 +49,43 @@ type Server struct {
 	// error is reported and leaves what was published.
 	Diagnose func(context.Context, *Document) ([]protocol.Diagnostic, error)
 
+	// DidOpenNotebook and its like run after the session's notebooks have been updated, and after the functions for the documents of their cells.
+	// With any of them, or a selector in Options.Notebooks, the client keeps notebooks in sync. DidCloseNotebook gets the notebook as it was last.
+	DidOpenNotebook   func(context.Context, *Notebook) error
+	DidChangeNotebook func(context.Context, *Notebook) error
+	DidSaveNotebook   func(context.Context, *Notebook) error
+	DidCloseNotebook  func(context.Context, *Notebook) error
+
 	// Commands are what workspace/executeCommand runs, by name.
 	Commands map[string]func(ctx context.Context, args []json.RawMessage) (any, error)
+
+	// Options say more about the functions than that they are there, and whether they are registered dynamically.
+	Options Options
+	// IgnoreParent has the server outlive the process that the client names in initialize: for a server in a container of its own, where the number
+	// means nothing, or one that is shared.
+	IgnoreParent bool
+	// ClientTimeout bounds how long a request to the client may take, those excepted that wait for a person (window/showMessageRequest and
+	// window/showDocument). 0: as long as the context that is given allows. See [Client].
+	ClientTimeout time.Duration
+
+	// Workspace. These notifications are handled in order, like those of documents, so the functions should only take note.
+	// DidChangeConfiguration is the exception: it may ask for the new settings, on a goroutine of its own, one run after the other.
+
+	DidChangeConfiguration    func(context.Context, *protocol.DidChangeConfigurationParams) error
+	DidChangeWatchedFiles     func(context.Context, *protocol.DidChangeWatchedFilesParams) error // see [Client.Watch]
+	DidChangeWorkspaceFolders func(context.Context, *protocol.DidChangeWorkspaceFoldersParams) error
+	WillCreateFiles           func(context.Context, *protocol.CreateFilesParams) (*protocol.WorkspaceEdit, error)
+	WillRenameFiles           func(context.Context, *protocol.RenameFilesParams) (*protocol.WorkspaceEdit, error)
+	WillDeleteFiles           func(context.Context, *protocol.DeleteFilesParams) (*protocol.WorkspaceEdit, error)
+	DidCreateFiles            func(context.Context, *protocol.CreateFilesParams) error
+	DidRenameFiles            func(context.Context, *protocol.RenameFilesParams) error
+	DidDeleteFiles            func(context.Context, *protocol.DeleteFilesParams) error
+	// TextDocumentContent gives the text of documents that exist only on the server, for the schemes in Options.TextDocumentContent.
+	TextDocumentContent func(context.Context, *protocol.TextDocumentContentParams) (*protocol.TextDocumentContentResult, error)
+
+	// WillSave and WillSaveWaitUntil run before the client saves a document; the edits of the second are part of what is saved, if they come soon.
+	WillSave          func(context.Context, *protocol.WillSaveTextDocumentParams) error
+	WillSaveWaitUntil func(context.Context, *protocol.WillSaveTextDocumentParams) ([]protocol.TextEdit, error)
 
 	// Language features, in the order of the specification.
 
@@ -73,21 +109,22 @@ type Server struct {
 	FoldingRange         func(context.Context, *protocol.FoldingRangeParams) ([]protocol.FoldingRange, error)
 	SelectionRange       func(context.Context, *protocol.SelectionRangeParams) ([]protocol.SelectionRange, error)
 	DocumentSymbol       func(context.Context, *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error)
-	// SemanticTokens needs SemanticTokensLegend as well.
-	SemanticTokens       func(context.Context, *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error)
-	SemanticTokensRange  func(context.Context, *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error)
-	SemanticTokensLegend protocol.SemanticTokensLegend
-	InlineValue          func(context.Context, *protocol.InlineValueParams) ([]protocol.InlineValue, error)
-	InlayHint            func(context.Context, *protocol.InlayHintParams) ([]protocol.InlayHint, error)
-	InlayHintResolve     func(context.Context, *protocol.InlayHint) (*protocol.InlayHint, error)
-	Moniker              func(context.Context, *protocol.MonikerParams) ([]protocol.Moniker, error)
-	// Completion is asked on CompletionTriggers, single characters, besides what the client takes for word characters.
-	Completion         func(context.Context, *protocol.CompletionParams) (*protocol.CompletionList, error)
-	CompletionResolve  func(context.Context, *protocol.CompletionItem) (*protocol.CompletionItem, error)
-	CompletionTriggers []string
-	// SignatureHelp is asked on SignatureTriggers, single characters.
+	// SemanticTokens and its like need a legend in Options.SemanticTokens.
+	SemanticTokens      func(context.Context, *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error)
+	SemanticTokensDelta func(context.Context, *protocol.SemanticTokensDeltaParams) (protocol.SemanticTokensDeltaResult, error)
+	SemanticTokensRange func(context.Context, *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error)
+	InlineValue         func(context.Context, *protocol.InlineValueParams) ([]protocol.InlineValue, error)
+	InlayHint           func(context.Context, *protocol.InlayHintParams) ([]protocol.InlayHint, error)
+	InlayHintResolve    func(context.Context, *protocol.InlayHint) (*protocol.InlayHint, error)
+	Moniker             func(context.Context, *protocol.MonikerParams) ([]protocol.Moniker, error)
+	// Completion is asked on the trigger characters in Options.Completion, besides what the client takes for word characters.
+	Completion        func(context.Context, *protocol.CompletionParams) (*protocol.CompletionList, error)
+	CompletionResolve func(context.Context, *protocol.CompletionItem) (*protocol.CompletionItem, error)
+	// DocumentDiagnostic and WorkspaceDiagnostic answer a client that pulls diagnostics. A server that has Diagnose needs neither.
+	DocumentDiagnostic  func(context.Context, *protocol.DocumentDiagnosticParams) (protocol.DocumentDiagnosticReport, error)
+	WorkspaceDiagnostic func(context.Context, *protocol.WorkspaceDiagnosticParams) (*protocol.WorkspaceDiagnosticReport, error)
+	// SignatureHelp is asked on the trigger characters in Options.SignatureHelp.
 	SignatureHelp     func(context.Context, *protocol.SignatureHelpParams) (*protocol.SignatureHelp, error)
-	SignatureTriggers []string
 	CodeAction        func(context.Context, *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error)
 	CodeActionResolve func(context.Context, *protocol.CodeAction) (*protocol.CodeAction, error)
 	DocumentColor     func(context.Context, *protocol.DocumentColorParams) ([]protocol.ColorInformation, error)
@@ -95,9 +132,9 @@ type Server struct {
 	ColorPresentation func(context.Context, *protocol.ColorPresentationParams) ([]protocol.ColorPresentation, error)
 	Formatting        func(context.Context, *protocol.DocumentFormattingParams) ([]protocol.TextEdit, error)
 	RangeFormatting   func(context.Context, *protocol.DocumentRangeFormattingParams) ([]protocol.TextEdit, error)
-	// OnTypeFormatting is asked on OnTypeTriggers, single characters, of which there must be one.
+	RangesFormatting  func(context.Context, *protocol.DocumentRangesFormattingParams) ([]protocol.TextEdit, error)
+	// OnTypeFormatting is asked on the trigger characters in Options.OnTypeFormatting, of which there must be one.
 	OnTypeFormatting   func(context.Context, *protocol.DocumentOnTypeFormattingParams) ([]protocol.TextEdit, error)
-	OnTypeTriggers     []string
 	Rename             func(context.Context, *protocol.RenameParams) (*protocol.WorkspaceEdit, error)
 	PrepareRename      func(context.Context, *protocol.PrepareRenameParams) (protocol.PrepareRenameResult, error)
 	LinkedEditingRange func(context.Context, *protocol.LinkedEditingRangeParams) (*protocol.LinkedEditingRanges, error)
@@ -121,83 +158,3 @@ func (s *Server) Framing() jsonrpc2.Framing { return jsonrpc2.Header }
 
 // Conventions returns [Cancel].
 func (s *Server) Conventions() []cancel.Convention { return []cancel.Convention{Cancel} }
-
-// Mount makes the session of one connection and returns its methods; call it once for each. It fills o: Codec, Admit, Capture, OnClose and Report, keeping
-// what was set by calling it too, a MaxBatch that refuses batches, as LSP has none, and [Cancel] where Cancel is nil. It never fails.
-//
-//	o := new(jsonrpc2.Options)
-//	mux, err := server.Mount(o)
-//	if err != nil { ... }
-//	err = jsonrpc2.NewConn(jsonrpc2.Open(stream, jsonrpc2.Header), mux, o).Serve(ctx)
-func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
-	sess := newSession(s)
-	o.Codec, o.MaxBatch = Codec, jsonrpc2.NoBatch
-	if o.Cancel == nil {
-		o.Cancel = cancel.NewRegistry(s.Conventions()...)
-	}
-	if before := o.Admit; before != nil {
-		o.Admit = func(ctx context.Context, r *jsonrpc2.Request) error {
-			if err := sess.admit(ctx, r); err != nil {
-				return err
-			}
-			return before(ctx, r)
-		}
-	} else {
-		o.Admit = sess.admit
-	}
-	if before := o.Capture; before != nil {
-		o.Capture = func(ctx context.Context, r *jsonrpc2.Request) context.Context { return sess.capture(before(ctx, r), r) }
-	} else {
-		o.Capture = sess.capture
-	}
-	before := o.OnClose
-	o.OnClose = func(c *jsonrpc2.Conn, err error) {
-		sess.onClose()
-		if before != nil {
-			before(c, err)
-		}
-	}
-	if s.Reporter != nil {
-		if before := o.Report; before != nil {
-			o.Report = func(ctx context.Context, r *jsonrpc2.Request, err error) {
-				before(ctx, r, err)
-				s.Reporter(ctx, r, err)
-			}
-		} else {
-			o.Report = s.Reporter
-		}
-	}
-	sess.report = o.Report
-	m := sess.methods()
-	if s.Extend != nil {
-		s.Extend(m)
-	}
-	s.remember(m, sess.life)
-	return m, nil
-}
-
-// methods registers everything of the protocol. The order of each is that of the engine: notifications in order, requests side by side, except for
-// the requests of the lifecycle, which are in order as well.
-func (s *session) methods() *jsonrpc2.Mux {
-	m := jsonrpc2.NewMux()
-	m.Use(s.settled)
-	m.HandleRequest("initialize", jsonrpc2.HandlerFunc(s.initialize), jsonrpc2.Ordered)
-	m.HandleRequest("shutdown", jsonrpc2.HandlerFunc(s.handleShutdown), jsonrpc2.Ordered)
-	m.HandleNotification("exit", jsonrpc2.HandlerFunc(s.handleExit))
-	m.HandleNotification("initialized", jsonrpc2.HandlerFunc(s.initialized))
-	m.HandleNotification("$/setTrace", jsonrpc2.Note(s.setTrace))
-	m.HandleNotification("window/workDoneProgress/cancel", jsonrpc2.Note(s.tasks.cancelled))
-	m.HandleNotification("textDocument/didOpen", jsonrpc2.HandlerFunc(s.didOpen))
-	m.HandleNotification("textDocument/didChange", jsonrpc2.HandlerFunc(s.didChange))
-	m.HandleNotification("textDocument/didSave", jsonrpc2.HandlerFunc(s.didSave))
-	m.HandleNotification("textDocument/didClose", jsonrpc2.HandlerFunc(s.didClose))
-	for _, f := range features {
-		if h := f.handler(s.srv); h != nil {
-			m.HandleRequest(f.method, h)
-		}
-	}
-	if len(s.srv.Commands) > 0 {
-		m.HandleRequest(protocol.MethodWorkspaceExecuteCommand, call(s.srv.execute))
-	}
-	return m
-}

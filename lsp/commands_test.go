@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,105 +11,6 @@ import (
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
-
-// everything returns a Server with every feature function set to one that does nothing.
-func everything() *Server {
-	s := &Server{
-		CompletionTriggers: []string{"["}, SignatureTriggers: []string{"("}, OnTypeTriggers: []string{"}", ";"},
-		SemanticTokensLegend: protocol.SemanticTokensLegend{TokenTypes: []string{"link"}},
-		Commands:             map[string]func(context.Context, []json.RawMessage) (any, error){"b": nil, "a": nil},
-	}
-	v := reflect.ValueOf(s).Elem()
-	for i := range v.NumField() {
-		f := v.Field(i)
-		if !v.Type().Field(i).IsExported() || f.Kind() != reflect.Func || f.Type().NumIn() != 2 || f.Type().NumOut() != 2 {
-			continue
-		}
-		f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value {
-			return []reflect.Value{reflect.Zero(f.Type().Out(0)), reflect.Zero(f.Type().Out(1))}
-		}))
-	}
-	s.Diagnose = nil
-	return s
-}
-
-// Every function for a request is routed, its method is one of the protocol, and its capability is announced if and only if it is set.
-func TestRoutes(t *testing.T) {
-	p := connect(t, everything())
-	res := p.init(plainInit)
-	announced := encode(t, res.Capabilities)
-	known := map[string]bool{}
-	for _, m := range protocol.Methods {
-		if m.Kind == "request" && m.Direction != protocol.DirectionServerToClient {
-			known[m.Method] = true
-		}
-	}
-	for _, f := range features {
-		if !known[f.method] {
-			t.Errorf("%s is no request of a client", f.method)
-		}
-		if err := p.try(f.method, `{}`, nil); err != nil {
-			t.Errorf("%s: %v", f.method, err)
-		}
-	}
-	requests, _ := p.smux.Methods()
-	if len(requests) != len(features)+3 { // initialize, shutdown, executeCommand
-		t.Errorf("%d methods for %d rows", len(requests), len(features))
-	}
-	n := 0
-	v := reflect.ValueOf(p.srv).Elem()
-	for i := range v.NumField() {
-		if f := v.Field(i); f.Kind() == reflect.Func && !f.IsNil() && f.Type().NumIn() == 2 && f.Type().NumOut() == 2 {
-			n++
-		}
-	}
-	if n != len(features) {
-		t.Errorf("%d functions for %d rows", n, len(features))
-	}
-	for _, want := range []string{
-		`"hoverProvider":true`, `"completionProvider":{"triggerCharacters":["["],"resolveProvider":true}`, `"signatureHelpProvider":{"triggerCharacters":["("]}`,
-		`"documentOnTypeFormattingProvider":{"firstTriggerCharacter":"}","moreTriggerCharacter":[";"]}`, `"renameProvider":{"prepareProvider":true}`,
-		`"executeCommandProvider":{"commands":["a","b"]}`, `"semanticTokensProvider":{"legend":{"tokenTypes":["link"],"tokenModifiers":[]},"range":true,"full":true}`,
-		`"codeActionProvider":{"resolveProvider":true}`, `"documentLinkProvider":{"resolveProvider":true}`, `"codeLensProvider":{"resolveProvider":true}`,
-		`"inlayHintProvider":{"resolveProvider":true}`, `"workspaceSymbolProvider":{"resolveProvider":true}`, `"colorProvider":true`,
-		`"callHierarchyProvider":true`, `"typeHierarchyProvider":true`, `"inlineCompletionProvider":true`, `"monikerProvider":true`,
-	} {
-		if !strings.Contains(string(announced), want) {
-			t.Errorf("%s is missing in %s", want, announced)
-		}
-	}
-}
-
-func encode(t *testing.T, v any) json.RawMessage {
-	t.Helper()
-	b, err := Codec.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// Each function alone announces its own capability and nothing else.
-func TestCapabilitiesOneByOne(t *testing.T) {
-	all := reflect.ValueOf(everything()).Elem()
-	bare := string(encode(t, new(Server).capabilities()))
-	if bare != `{"textDocumentSync":{"openClose":true,"change":2}}` {
-		t.Errorf("nothing announces %s", bare)
-	}
-	dependent := []string{"IncomingCalls", "OutgoingCalls", "Supertypes", "Subtypes", "DocumentLinkResolve", "CodeLensResolve", "InlayHintResolve", "CompletionResolve", "CodeActionResolve", "ColorPresentation", "PrepareRename", "WorkspaceSymbolResolve", "OnTypeFormatting"}
-	for i := range all.NumField() {
-		field := all.Type().Field(i)
-		if f := all.Field(i); f.Kind() != reflect.Func || f.IsNil() || f.Type().NumIn() != 2 || f.Type().NumOut() != 2 {
-			continue
-		}
-		s := new(Server)
-		reflect.ValueOf(s).Elem().Field(i).Set(all.Field(i))
-		got := string(encode(t, s.capabilities()))
-		if changed := got != bare; changed == slices.Contains(dependent, field.Name) {
-			t.Errorf("%s alone announces %s", field.Name, got)
-		}
-	}
-}
 
 func TestCommands(t *testing.T) {
 	var got []json.RawMessage
