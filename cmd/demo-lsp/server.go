@@ -4,9 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"go.lsp.dev/protocol"
-
-	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/lsp"
 )
 
@@ -19,7 +16,7 @@ func (d *demo) server() *lsp.Server {
 		// client.go
 		Initialize:  d.initialize,
 		Initialized: d.initialized,
-		Extend:      d.files,
+		Options:     options(),
 
 		// overlay.go, diagnose.go
 		DidOpen:   d.touched,
@@ -28,9 +25,8 @@ func (d *demo) server() *lsp.Server {
 		Diagnose:  d.diagnose,
 
 		// complete.go
-		Completion:         d.completion,
-		CompletionResolve:  d.completionResolve,
-		CompletionTriggers: []string{"[", "(", "#", "/", "<"},
+		Completion:        d.completion,
+		CompletionResolve: d.completionResolve,
 
 		// navigate.go
 		Hover:             d.hover,
@@ -43,6 +39,12 @@ func (d *demo) server() *lsp.Server {
 		Rename:        d.rename,
 		PrepareRename: d.prepareRename,
 
+		// rename.go, watch.go, client.go
+		WillRenameFiles:           d.willRename,
+		DidRenameFiles:            d.didRename,
+		DidChangeWatchedFiles:     d.filesChanged,
+		DidChangeWorkspaceFolders: d.foldersChanged,
+
 		// commands.go
 		Commands: map[string]func(context.Context, []json.RawMessage) (any, error){
 			reindex: d.reindex,
@@ -50,10 +52,8 @@ func (d *demo) server() *lsp.Server {
 	}
 }
 
-// files serves what editors say about files and folders.
-func (d *demo) files(m *jsonrpc2.Mux) {
-	m.HandleRequest(protocol.MethodWorkspaceWillRenameFiles, jsonrpc2.Call(d.willRename))
-	m.HandleNotification(protocol.MethodWorkspaceDidRenameFiles, jsonrpc2.Note(d.didRename))
-	m.HandleNotification(protocol.MethodWorkspaceDidChangeWatchedFiles, jsonrpc2.Note(d.filesChanged))
-	m.HandleNotification(protocol.MethodWorkspaceDidChangeWorkspaceFolders, jsonrpc2.Note(d.foldersChanged))
+// options are what the editor has to know of the functions.
+func options() (o lsp.Options) {
+	o.Completion.TriggerCharacters = []string{"[", "(", "#", "/", "<"}
+	return o
 }

@@ -23,15 +23,8 @@ func (c *client) register(ctx context.Context) error {
 	if !c.can.watchesFiles {
 		return nil
 	}
-	var o protocol.DidChangeWatchedFilesRegistrationOptions
-	for _, glob := range []string{"**/*.{md,markdown}", "**/.gitignore"} {
-		o.Watchers = append(o.Watchers, protocol.FileSystemWatcher{GlobPattern: protocol.Pattern(glob)})
-	}
-	raw, err := lsp.Codec.Marshal(&o)
-	if err != nil {
-		return err
-	}
-	return c.Register(ctx, protocol.Registration{ID: "watch", Method: protocol.MethodWorkspaceDidChangeWatchedFiles, RegisterOptions: raw})
+	_, err := c.Watch(ctx, lsp.Watcher("**/*.{md,markdown}"), lsp.Watcher("**/.gitignore"))
+	return err
 }
 
 // filesChanged reads files again that the editor says have changed.
