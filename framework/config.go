@@ -1,7 +1,6 @@
 package framework
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -26,11 +25,6 @@ type Config struct {
 	Record   string // --record FILE: write the redacted traffic there, see [logging.Record]; a recording that is there is added to
 	Inspect  string // --inspect ADDR: show it on a page there while the program runs, see package inspect; the page's URL is printed on standard error
 	NodeIPC  bool   // --node-ipc, which editors pass to servers that run on Node.js: refused by Check
-
-	// Serve, if set, serves in a way of the program's own, for example over WebSocket, and leaves the rest to Run: it hands connections to the
-	// Runtime, with ServeConn or ServeTransport, and returns when there will be no more. ctx ends with the first signal, when the Runtime is being
-	// shut down, and when the parent has ended.
-	Serve func(ctx context.Context) error
 }
 
 // Register adds the flags to fs. What c holds are the defaults.
@@ -67,7 +61,7 @@ func (c *Config) Check() error {
 	for _, w := range []struct {
 		flag string
 		on   bool
-	}{{"--stdio", c.Stdio}, {"--pipe", c.Pipe != ""}, {"--socket", c.Socket != 0}, {"--listen", c.Listen != ""}, {"the program's own", c.Serve != nil}} {
+	}{{"--stdio", c.Stdio}, {"--pipe", c.Pipe != ""}, {"--socket", c.Socket != 0}, {"--listen", c.Listen != ""}} {
 		if w.on {
 			ways = append(ways, w.flag)
 		}

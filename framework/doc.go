@@ -9,7 +9,7 @@
 // It understands what editors and agents pass to servers. Without flags it serves standard input and output; --pipe and --socket connect to
 // whoever started it, --listen waits for connections, --clientProcessId names the process it must not outlive, --log-level=debug shows the
 // traffic on standard error, and --stats how long each method took. [Config] lists them; a program with flags of its own adds those to the same
-// set and calls [Config.Run].
+// set, with [Config.Parse], and calls [Config.Run].
 //
 // # Serving without a main function
 //
@@ -22,6 +22,17 @@
 //
 // Two front ends on one listener are told apart by the first byte of each connection: the messages of one protocol begin with a header field and
 // those of the other with a bracket, see [jsonrpc2.Detect].
+//
+// Protocols on HTTP stand on the same listener as the [Runtime]'s Web: connections that begin with an HTTP request are theirs.
+//
+// # An editor and agents in one process
+//
+// [Runtime.Beside] has a program serve further places as long as its main connection lasts: an editor starts a language server on standard input,
+// and agents find an MCP server with the same state on a port.
+//
+//	agents := &mcphttp.Site{Server: &mcp.Server{...}}
+//	rt := framework.Runtime{Beside: []framework.Endpoint{{Address: "localhost:4391", Web: agents}}}
+//	rt.Main(&lsp.Server{...})
 //
 // Each connection is a session of its own. A peer that stops reading, sends garbage or goes away ends its session and touches no other, and so
 // does a front end that panics in Mount. Handlers that panic are contained by the engine and end nothing.

@@ -72,7 +72,7 @@ func (c *Config) Parse(fs *flag.FlagSet, args []string) (code int, ok bool) {
 // it exits with ExitFailure. That, and the signals, are why Run belongs in a main function; [Runtime] is for everything else.
 func (c *Config) Run(ctx context.Context, rt *Runtime, fes ...FrontEnd) int {
 	defer catchPipe()()
-	p := &run{config: c, rt: rt, stderr: &patient{w: os.Stderr}, called: make(chan struct{})}
+	p := &run{config: c, rt: rt, stderr: &patient{w: os.Stderr}}
 	defer p.stderr.flush()
 	if err := c.Check(); err != nil {
 		p.complain(err)
@@ -96,7 +96,6 @@ type run struct {
 	config *Config
 	rt     *Runtime
 	stderr *patient
-	called chan struct{} // closed by the first signal
 }
 
 func (p *run) serve(ctx context.Context, fes []FrontEnd) int {
@@ -145,8 +144,6 @@ func (p *run) transport(ctx context.Context, fes []FrontEnd) (int, error) {
 	dialling, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	switch {
-	case c.Serve != nil:
-		return p.own(ctx)
 	case c.Listen != "":
 		return p.accept(ctx, fes)
 	case c.Pipe != "":
@@ -172,32 +169,6 @@ func (p *run) accept(ctx context.Context, fes []FrontEnd) (int, error) {
 	}
 	p.say(ln, Endpoint{FrontEnds: fes, Web: p.rt.Web})
 	if err := p.rt.Serve(ctx, ln, fes...); err != nil {
-		return ExitFailure, err
-	}
-	return 0, nil
-}
-
-// own serves as the program wants.
-func (p *run) own(ctx context.Context) (int, error) {
-	serving, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		select {
-		case <-p.called:
-			stop()
-		case <-serving.Done():
-		}
-	}()
-	err := p.config.Serve(serving)
-	if errors.Is(err, context.Canceled) && serving.Err() != nil {
-		err = nil // which was not its idea
-	}
-	ending, cancel := context.WithTimeout(ctx, shutdownTimeout)
-	defer cancel()
-	if e := p.rt.Shutdown(ending); err == nil && ctx.Err() == nil {
-		err = e
-	}
-	if err != nil {
 		return ExitFailure, err
 	}
 	return 0, nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -30,8 +29,6 @@ func TestMain(m *testing.M) {
 		framework.Main(newFront(jsonrpc2.Header))
 	case "both":
 		framework.Main(newFront(jsonrpc2.Lines), newFront(jsonrpc2.Header))
-	case "own":
-		os.Exit(ownWay())
 	case "beside":
 		rt := framework.Runtime{Beside: []framework.Endpoint{
 			{},
@@ -44,37 +41,6 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	goleak.VerifyTestMain(m)
-}
-
-// ownWay is a program that has its own way to serve.
-func ownWay() int {
-	fs := flag.NewFlagSet("own", flag.ContinueOnError)
-	var c framework.Config
-	c.Register(fs)
-	broken := fs.Bool("broken", false, "")
-	if err := fs.Parse(os.Args[1:]); err != nil {
-		return framework.ExitUsage
-	}
-	var rt framework.Runtime
-	c.Serve = func(ctx context.Context) error {
-		if *broken {
-			return errors.New("own way is broken")
-		}
-		ln, err := framework.Listen("127.0.0.1:0", false)
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(os.Stderr, "own way:", ln.Addr())
-		context.AfterFunc(ctx, func() { _ = ln.Close() })
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return ctx.Err()
-			}
-			go func() { _ = rt.ServeConn(context.Background(), conn, newFront(jsonrpc2.Lines)) }()
-		}
-	}
-	return c.Run(context.Background(), &rt)
 }
 
 // front is the protocol of these tests: the same methods on either framing. Its "leave" method says with which code the process ends.

@@ -41,7 +41,6 @@ func (p *run) handleSignals() (signals <-chan *stopping, release func()) {
 		case sig := <-came:
 			s := &stopping{sig, make(chan struct{})}
 			out <- s
-			close(p.called)
 			go func() {
 				ctx, cancel := context.WithTimeout(context.Background(), shutdownTimeout)
 				defer cancel()

@@ -20,6 +20,8 @@ import (
 
 	"github.com/tandem-rpc/tandem/framework"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/lsp"
+	"github.com/tandem-rpc/tandem/lsp/lspws"
 )
 
 // maxFrame lets notes of 32 MiB come in, whatever they have to be escaped to.
@@ -54,14 +56,21 @@ func run() int {
 		}
 	}
 	rt, server := &framework.Runtime{Options: jsonrpc2.Options{MaxFrame: maxFrame}}, d.server()
-	if *ws != "" {
-		ln, err := framework.Listen(*ws, false)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "demo-lsp:", err)
-			return framework.ExitFailure
-		}
-		defer ln.Close()
-		c.Serve = func(ctx context.Context) error { return serveWS(ctx, rt, ln, server) }
+	if *ws == "" {
+		return c.Run(context.Background(), rt, server)
 	}
-	return c.Run(context.Background(), rt, server)
+	if c.Listen != "" {
+		fmt.Fprintln(os.Stderr, "demo-lsp: more than one way to serve: --ws and --listen")
+		return framework.ExitUsage
+	}
+	c.Listen, rt.Web = *ws, webSocket(rt, server)
+	return c.Run(context.Background(), rt)
+}
+
+// webSocket is server for editors in web pages.
+func webSocket(rt *framework.Runtime, server *lsp.Server) framework.Web {
+	return &lspws.Site{Options: &lspws.Options{
+		Options: jsonrpc2.Options{MaxFrame: maxFrame},
+		Serve:   func(ctx context.Context, t jsonrpc2.Transport) error { return rt.ServeTransport(ctx, t, server) },
+	}}
 }

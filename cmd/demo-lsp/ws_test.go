@@ -22,8 +22,10 @@ func TestWebSocket(t *testing.T) {
 	defer d.close()
 	rt := &framework.Runtime{Logger: hclog.NewNullLogger()}
 	serving, end := context.WithCancel(context.Background())
+	defer end()
 	served := make(chan error, 1)
-	go func() { served <- serveWS(serving, rt, ln, d.server()) }()
+	rt.Web = webSocket(rt, d.server())
+	go func() { served <- rt.Serve(serving, ln) }()
 
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
 	defer stop()
@@ -48,7 +50,6 @@ func TestWebSocket(t *testing.T) {
 		}
 		found = strings.Contains(string(m), "publishDiagnostics") && strings.Contains(string(m), "nowhere.md")
 	}
-	end()
 	go func() { _ = rt.Shutdown(ctx) }() // as Config.Run does
 	for err == nil {
 		_, _, err = c.Read(ctx)

@@ -22,9 +22,6 @@
 //
 // # With a Runtime
 //
-// A framework.Runtime has logs, figures, limits and a Shutdown of its own. [Options.Serve] hands the connections to it:
-//
-//	h := lspws.New(nil, &lspws.Options{Serve: func(ctx context.Context, t jsonrpc2.Transport) error {
-//		return rt.ServeTransport(ctx, t, server)
-//	}})
+// A framework.Runtime has logs, figures, limits and a Shutdown of its own. [Options.Serve] hands the connections to it, and a [Site] is served by it on
+// the ports it listens on.
 package lspws
