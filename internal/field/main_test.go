@@ -3,6 +3,7 @@ package field
 import (
 	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/tandem-rpc/tandem/framework"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
+
+// patience is how long a process or a connection may take before a test gives up; the machine may be busy.
+const patience = 30 * time.Second
 
 // programVariable makes the test binary one of the programs that the tests start.
 const programVariable = "TANDEM_FIELD_TEST"

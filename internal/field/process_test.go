@@ -15,9 +15,6 @@ import (
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
-// patience is how long a process may take before a test gives up; the machine may be busy.
-const patience = 30 * time.Second
-
 // process is a program of TestMain, running on pipes.
 type process struct {
 	t       *testing.T

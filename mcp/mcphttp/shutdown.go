@@ -68,6 +68,10 @@ func (h *Handler) wait(ctx context.Context) bool {
 			return false
 		}
 	}
+	select {
+	case h.quiet <- struct{}{}: // another Shutdown may wait too
+	default:
+	}
 	return true
 }
 

@@ -111,6 +111,28 @@ func TestShutdownDeadline(t *testing.T) {
 	<-done
 }
 
+// Whoever calls Shutdown learns of the end, also if others call it at the same time.
+func TestShutdownByMany(t *testing.T) {
+	f := serve(t, &Options{Grace: time.Hour})
+	done := make(chan answer)
+	go func() { done <- f.do("POST", call("1", "wait", `{"name":"g"}`), nil) }()
+	<-f.started
+	ctx, stop := context.WithTimeout(context.Background(), patience)
+	defer stop()
+	ended := make(chan error)
+	for range 8 {
+		go func() { ended <- f.h.Shutdown(ctx) }()
+	}
+	eventually(t, "it begins", func() bool { return f.health() == 503 })
+	close(f.gate("g"))
+	<-done
+	for range 8 {
+		if err := <-ended; err != nil || ctx.Err() != nil { // it was not the end of ctx that woke it
+			t.Errorf("%v, %v", err, ctx.Err())
+		}
+	}
+}
+
 func (f *fixture) health() int {
 	resp, err := f.ts.Client().Get(f.ts.URL + "/health")
 	if err != nil {
