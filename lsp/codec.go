@@ -39,7 +39,7 @@ func (codec) Unmarshal(data []byte, v any) error {
 		return nil
 	}
 	if protocol.Unmarshal(data, v) != nil {
-		return errDecode
+		return respell(data, v)
 	}
 	return nil
 }
