@@ -35,9 +35,11 @@ type collector struct {
 	mu      sync.Mutex
 	buf     bytes.Buffer
 	changed chan struct{}
+	ended   chan struct{} // all has come
 }
 
 func (c *collector) copy(r io.Reader) {
+	defer close(c.ended)
 	p := make([]byte, 4096)
 	for {
 		n, err := r.Read(p)
@@ -62,7 +64,7 @@ func (c *collector) String() string {
 func start(t *testing.T, program string, args ...string) *child {
 	t.Helper()
 	c := startQuiet(t, program, args...)
-	c.stderr = &collector{changed: make(chan struct{})}
+	c.stderr = &collector{changed: make(chan struct{}), ended: make(chan struct{})}
 	go c.stderr.copy(c.errs)
 	return c
 }
@@ -171,6 +173,9 @@ func (c *child) exits(code int) {
 	case <-c.done:
 	case <-time.After(patience):
 		c.t.Fatalf("the process goes on; standard error %q", c.text())
+	}
+	if c.stderr != nil {
+		<-c.stderr.ended
 	}
 	if c.code != code {
 		c.t.Errorf("exit code %d (%v), want %d; standard error %q", c.code, c.cmd.ProcessState, code, c.text())
