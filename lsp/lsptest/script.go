@@ -71,7 +71,9 @@ func (c *Client) reply(m *message) {
 
 func (c *Client) answer(method string, params json.RawMessage) (any, error) {
 	if f := c.o.Answer[method]; f != nil {
-		return f(c.ctx, params)
+		if v, err := f(c.ctx, params); err != errUnasked {
+			return v, err
+		}
 	}
 	need, known := needs[method]
 	if !known {
