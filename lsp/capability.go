@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"go.lsp.dev/protocol"
 )
 
 // ErrUnsupported is wrapped by the error of a [Client] method that needs a capability which the client does not have. Nothing was sent then.
@@ -47,9 +49,12 @@ func (c *Client) capability(path string) json.RawMessage {
 	return v
 }
 
+// helixRefresh is how Helix spells workspace.diagnostics.refreshSupport.
+const helixRefresh = "workspace.diagnostic.refreshSupport"
+
 // require returns the error for a method that the client has no capability for.
 func (c *Client) require(method string) error {
-	if rt := byMethod[method]; rt != nil && rt.needs && !c.Can(rt.client) {
+	if rt := byMethod[method]; rt != nil && rt.needs && !c.Can(rt.client) && !(method == protocol.MethodWorkspaceDiagnosticRefresh && c.Can(helixRefresh)) {
 		return &CapabilityError{Method: method, Capability: rt.client}
 	}
 	return nil

@@ -3,7 +3,6 @@ package lsp
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"runtime/debug"
 	"sync"
@@ -15,208 +14,244 @@ import (
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
-// DiagnoseInterval is the least time between the starts of two runs of [Server.Diagnose] for one document.
+// DiagnoseInterval is the least time between the starts of two runs of [Server.Diagnose] for one document that the client did not ask for, and of two
+// such runs of [Server.DiagnoseWorkspace].
 const DiagnoseInterval = 50 * time.Millisecond
 
 // errOvertaken is the cause of the context of a diagnosis that a change has made useless.
 var errOvertaken = errors.New("lsp: overtaken by a change of the document")
 
-// diagnoser runs Server.Diagnose and publishes what it finds. Each document that has something to do has one goroutine, which is the only one that
-// publishes for it: so what the client gets is in order, and nothing follows the withdrawal of a closed document.
+// ErrNoDiagnosis is returned by [ReportFor] outside of Diagnose and DiagnoseWorkspace.
+var ErrNoDiagnosis = errors.New("lsp: no diagnosis goes on")
+
+// diagnoser runs Server.Diagnose and Server.DiagnoseWorkspace, and keeps what they find. To clients that ask for diagnostics it answers
+// (diagnose_pull.go), to others it publishes (diagnose_push.go): never both to one, as it would see everything twice.
 type diagnoser struct {
 	s     *session
-	slots chan struct{} // how many runs go on at once
+	slots chan struct{} // how many runs that nobody asked for go on at once
 
-	mu   sync.Mutex
-	docs map[Key]*patient
+	// What the client can do; written by initialize.
+	pulls   bool // asks
+	markup  bool // takes messages that are formatted
+	related bool // takes other documents with an answer
+
+	mu    sync.Mutex
+	docs  map[Key]*patient // the open ones
+	board board
+	lint  linter
+
+	publishing bool // a goroutine empties board.dirty
 }
 
-// patient is a document under diagnosis. Everything is under diagnoser.mu.
+// patient is an open document under diagnosis. Everything is under diagnoser.mu.
 type patient struct {
-	doc    *Document               // the newest; nil once closed
-	uri    uri.URI                 // under which diagnostics were published last
-	news   bool                    // something has happened that the goroutine has not looked at
-	active bool                    // the goroutine runs
-	wake   chan struct{}           // cuts its wait short
-	stop   context.CancelCauseFunc // of the run that goes on
-	last   time.Time               // when the last run began
+	doc   *Document // the newest; nil once closed
+	turn  uint64    // goes up with every change, and whenever another look is asked for
+	found uint64    // the turn of which the result on the board is
+	runs  map[*diagnosis]struct{}
+
+	// Of pushing.
+	looked uint64    // the turn that the last run was for
+	active bool      // the goroutine runs
+	last   time.Time // when the last run began
+}
+
+// diagnosis is one run of a function of the user.
+type diagnosis struct {
+	d    *diagnoser
+	stop context.CancelCauseFunc
+	key  Key                      // of the document; everywhere for the workspace
+	live func(Key, uri.URI) error // told of each report as it is made
+
+	mu    sync.Mutex
+	ended bool
+	found map[Key]*reported // by document
+}
+
+// reported is what a run has found in one document.
+type reported struct {
+	uri  uri.URI
+	list []protocol.Diagnostic
 }
 
 func (d *diagnoser) init(s *session) {
 	d.s = s
 	d.slots = make(chan struct{}, max(2, runtime.GOMAXPROCS(0)))
 	d.docs = map[Key]*patient{}
+	d.board.init()
+	d.lint.turn, d.lint.turnstile = 1, make(chan struct{}, 1)
+}
+
+type diagnosisKey struct{}
+
+// ReportFor is for [Server.Diagnose] and [Server.DiagnoseWorkspace]: it reports diagnostics of any document, open or not, by its URI. What several
+// calls, and several diagnoses, report for one document is put together. Ranges are in [Client.Encoding].
+//
+// In Diagnose it is for what a document does to others, as a heading that is gone does to links elsewhere. The report stands until the next run for
+// the same document, which takes it back by not repeating it, or until that document is closed. In DiagnoseWorkspace it is the result: the
+// client gets it at once, an empty one too, and what is not reported again by the next run that succeeds is withdrawn.
+//
+// It returns ctx's error once the run has been overtaken or cancelled, [ErrNoDiagnosis] outside of these functions and after they have returned.
+func ReportFor(ctx context.Context, u uri.URI, found ...protocol.Diagnostic) error {
+	run, _ := ctx.Value(diagnosisKey{}).(*diagnosis)
+	if run == nil {
+		return ErrNoDiagnosis
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	k := KeyOf(u)
+	run.mu.Lock()
+	if run.ended {
+		run.mu.Unlock()
+		return ErrNoDiagnosis
+	}
+	f := run.found[k]
+	if f == nil {
+		f = &reported{uri: u}
+		run.found[k] = f
+	}
+	f.list = append(f.list, found...)
+	run.mu.Unlock()
+	if run.live != nil {
+		return run.live(k, u)
+	}
+	return nil
+}
+
+// close ends the run and returns what it has found.
+func (run *diagnosis) close() map[Key]*reported {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.ended = true
+	return run.found
+}
+
+// begin makes a run with a context of its own.
+func (d *diagnoser) begin(ctx context.Context, k Key) (context.Context, *diagnosis) {
+	run := &diagnosis{d: d, key: k, found: map[Key]*reported{}}
+	ctx, run.stop = context.WithCancelCause(ctx)
+	return context.WithValue(ctx, diagnosisKey{}, run), run
 }
 
 func (d *diagnoser) changed(doc *Document) {
-	if d.s.srv.Diagnose != nil {
-		d.tell(doc.key, doc, doc.uri)
-	}
-}
-
-func (d *diagnoser) closed(doc *Document) {
-	if d.s.srv.Diagnose != nil {
-		d.tell(doc.key, nil, doc.uri)
-	}
-}
-
-func (d *diagnoser) tell(k Key, doc *Document, u uri.URI) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.s.ctx.Err() != nil {
+	if d.s.srv.Diagnose == nil {
 		return
 	}
-	p := d.docs[k]
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.docs[doc.key]
 	if p == nil {
-		p = &patient{uri: u, wake: make(chan struct{}, 1)}
-		d.docs[k] = p
+		p = &patient{runs: map[*diagnosis]struct{}{}}
+		d.docs[doc.key] = p
 	}
-	reopened := doc != nil && p.doc == nil
-	p.doc, p.news = doc, true
-	if p.stop != nil {
-		p.stop(errOvertaken)
+	p.doc = doc
+	d.overtake(doc.key, p)
+}
+
+// overtake makes what is known of a document old. mu is held.
+func (d *diagnoser) overtake(k Key, p *patient) {
+	p.turn++
+	for run := range p.runs {
+		run.stop(errOvertaken)
 	}
-	if doc == nil || reopened {
-		p.last = time.Time{} // nothing to wait for
-		select {
-		case p.wake <- struct{}{}:
-		default:
-		}
-	}
-	if !p.active {
+	if !d.pulls && !p.active && d.s.ctx.Err() == nil {
 		p.active = true
 		d.s.spawn(func() { d.attend(k, p) })
 	}
 }
 
-// again has documents looked at once more, all open ones if there is no list.
+// closed takes back what was found in a document, and because of it elsewhere.
+func (d *diagnoser) closed(doc *Document) {
+	if d.s.srv.Diagnose == nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.docs[doc.key]; p != nil {
+		delete(d.docs, doc.key)
+		p.doc = nil
+		p.turn++
+		for run := range p.runs {
+			run.stop(errOvertaken)
+		}
+	}
+	others := d.board.withdraw(doc.key)
+	if d.pulls {
+		if len(others) > 0 {
+			d.askAgain()
+		}
+		return
+	}
+	d.board.mark(doc.key, doc.uri)
+	d.publish()
+}
+
+// again has documents looked at once more; without a list all open ones, and the workspace.
 func (d *diagnoser) again(uris []uri.URI) {
-	docs := d.s.docs.Load()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.s.ctx.Err() != nil {
+		return
+	}
 	if len(uris) == 0 {
-		for doc := range docs.Documents() {
-			d.changed(doc)
+		for k, p := range d.docs {
+			d.overtake(k, p)
+		}
+		if d.s.srv.DiagnoseWorkspace != nil {
+			d.lint.overtake(d)
 		}
 	}
 	for _, u := range uris {
-		if doc := docs.Document(u); doc != nil {
-			d.changed(doc)
+		k := KeyOf(u)
+		if p := d.docs[k]; p != nil {
+			d.overtake(k, p)
 		}
+	}
+	if d.pulls {
+		d.askAgain()
 	}
 }
 
-// attend is the goroutine of a document. It ends when there is nothing new.
-func (d *diagnoser) attend(k Key, p *patient) {
-	for {
-		due, wait := d.look(p)
-		switch {
-		case wait > 0:
-			t := time.NewTimer(wait)
-			select {
-			case <-t.C:
-			case <-p.wake:
-			case <-d.s.ctx.Done():
-			}
-			t.Stop()
-		case due:
-			d.run(p)
-		default:
-			if !d.withdraw(k, p) {
-				return
-			}
-		}
-		if d.s.ctx.Err() != nil {
-			return
-		}
+// examine runs Server.Diagnose for a document and puts the result on the board, unless it has been overtaken: then the error is errOvertaken. others
+// are the documents besides this one whose diagnostics have changed.
+func (d *diagnoser) examine(ctx context.Context, p *patient, doc *Document, turn uint64) (others []Key, err error) {
+	ctx, run := d.begin(ctx, doc.key)
+	defer run.stop(nil)
+	d.mu.Lock()
+	if p.turn != turn {
+		d.mu.Unlock()
+		return nil, errOvertaken
 	}
-}
+	p.runs[run] = struct{}{}
+	d.mu.Unlock()
 
-// look says what to do next: diagnose the document, wait before that, or neither.
-func (d *diagnoser) look(p *patient) (due bool, wait time.Duration) {
+	list, err := guarded(func() ([]protocol.Diagnostic, error) { return d.s.srv.Diagnose(ctx, doc) })
+
+	found := run.close()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !p.news || p.doc == nil {
-		return false, 0
-	}
-	if !p.last.IsZero() {
-		if wait = DiagnoseInterval - time.Since(p.last); wait > 0 {
-			return false, wait
-		}
-	}
-	return true, 0
-}
-
-// withdraw ends the goroutine, if nothing has happened meanwhile, after clearing what is shown for a document that was closed.
-func (d *diagnoser) withdraw(k Key, p *patient) (goOn bool) {
-	d.mu.Lock()
-	if !p.news {
-		p.active = false
-		if p.doc == nil {
-			delete(d.docs, k)
-		}
-		d.mu.Unlock()
-		return false
-	}
-	if p.doc != nil {
-		d.mu.Unlock()
-		return true
-	}
-	p.news = false
-	u := p.uri
-	d.mu.Unlock()
-	d.publish(&protocol.PublishDiagnosticsParams{URI: u, Diagnostics: []protocol.Diagnostic{}})
-	return true
-}
-
-// run diagnoses the document as it is now, and publishes unless it has been overtaken.
-func (d *diagnoser) run(p *patient) {
-	select {
-	case d.slots <- struct{}{}:
-	case <-d.s.ctx.Done():
-		return
-	}
-	defer func() { <-d.slots }()
-	ctx, stop := context.WithCancelCause(d.s.ctx)
-	defer stop(nil)
-	d.mu.Lock()
-	doc := p.doc
-	if doc == nil { // closed while waiting for a slot
-		d.mu.Unlock()
-		return
-	}
-	p.news, p.stop, p.last = false, stop, time.Now()
-	d.mu.Unlock()
-
-	found, err := d.diagnose(d.s.scope(ctx), doc)
-
-	d.mu.Lock()
-	p.stop = nil
-	overtaken := p.news
-	if !overtaken {
-		p.uri = doc.uri
-	}
-	d.mu.Unlock()
+	delete(p.runs, run)
 	switch {
-	case overtaken:
+	case p.turn != turn:
+		return nil, errOvertaken
 	case err != nil:
-		d.s.fail(ctx, nil, fmt.Errorf("lsp: Diagnose: %w", err))
-	default:
-		out := &protocol.PublishDiagnosticsParams{URI: doc.uri, Diagnostics: found}
-		out.Version.Set(doc.version)
-		d.publish(out)
+		return nil, err
 	}
+	p.found = turn
+	if f := found[doc.key]; f != nil { // ReportFor with the document itself
+		list = append(list[:len(list):len(list)], f.list...)
+	}
+	found[doc.key] = &reported{uri: doc.uri, list: list}
+	return d.board.take(doc, found), nil
 }
 
-func (d *diagnoser) diagnose(ctx context.Context, doc *Document) (found []protocol.Diagnostic, err error) {
+// guarded calls a function of the user. A panic is an error.
+func guarded[T any](f func() (T, error)) (v T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &jsonrpc2.PanicError{Value: p, Stack: debug.Stack()}
 		}
 	}()
-	return d.s.srv.Diagnose(ctx, doc)
-}
-
-func (d *diagnoser) publish(p *protocol.PublishDiagnosticsParams) {
-	if err := d.s.client.PublishDiagnostics(d.s.ctx, p); !errors.Is(err, ErrNoClient) {
-		d.s.fail(d.s.ctx, nil, err)
-	}
+	return f()
 }

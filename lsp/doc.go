@@ -30,9 +30,11 @@
 //
 // # Diagnostics
 //
-// Set [Server.Diagnose]. It runs when a document is opened and when it changes, not more often than every 50 ms, its context ends when a newer
-// version makes it useless, and what it finds is published with the right version and withdrawn when the document is closed. Where the result
-// depends on other documents, [Client.Rediagnose] asks for another look.
+// Set [Server.Diagnose]. A client that can ask for diagnostics is answered from it, with result ids and related documents; to any other one the results are
+// published: when a document is opened and when it changes, not more often than every 50 ms, with the right version, and withdrawn when the
+// document is closed. The context of a run ends when a newer version makes it useless. [ReportFor] is for what it finds in other documents,
+// [Server.DiagnoseWorkspace] for files that are not open. Where results depend on something that is not the document, [Client.Rediagnose] asks for
+// another look.
 //
 // # Calling the client
 //

@@ -64,6 +64,7 @@ func quickCompletionItem(dst []byte, x *protocol.CompletionItem) (_ []byte, ok b
 	default:
 		return dst, false
 	}
+	//lint:ignore SA1019 servers set it for clients that do not know tags
 	if b, ok := x.Deprecated.Get(); ok {
 		dst = append(dst, `,"deprecated":`...)
 		dst = appendBool(dst, b)

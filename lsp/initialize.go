@@ -32,6 +32,7 @@ func (s *session) initialize(ctx context.Context, r *jsonrpc2.Request) (result a
 	}
 	s.client.params, s.client.raw = params, r.Params()
 	s.client.folders.first(params)
+	s.diag.choose()
 	caps, later, err := s.announce()
 	if err != nil {
 		done = true
@@ -91,6 +92,7 @@ func (s *session) initialized(_ context.Context, r *jsonrpc2.Request) (any, erro
 		s.client.settings.told = true
 		s.client.watchSettings()
 	}
+	s.diag.start()
 	f := s.srv.Initialized
 	if f == nil {
 		return nil, nil

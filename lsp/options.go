@@ -38,7 +38,7 @@ type Options struct {
 	InlayHint            protocol.InlayHintOptions
 	Moniker              protocol.MonikerOptions
 	Completion           protocol.CompletionOptions // trigger and commit characters, labelDetailsSupport
-	DocumentDiagnostic   protocol.DiagnosticOptions // also of Diagnose where the client pulls
+	DocumentDiagnostic   protocol.DiagnosticOptions // also of Diagnose; InterFileDependencies if a change in one document alters what others have
 	SignatureHelp        protocol.SignatureHelpOptions
 	CodeAction           protocol.CodeActionOptions // kinds and documentation; left out for clients that do not know literals
 	DocumentColor        protocol.DocumentColorOptions

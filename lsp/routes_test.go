@@ -195,7 +195,7 @@ func TestRoutesLeadSomewhere(t *testing.T) {
 	}
 	v := reflect.TypeFor[Server]()
 	bound := map[string]bool{
-		"Initialize": true, "Initialized": true, "Shutdown": true, "Reporter": true, "Extend": true, "Diagnose": true,
+		"Initialize": true, "Initialized": true, "Shutdown": true, "Reporter": true, "Extend": true, "Diagnose": true, "DiagnoseWorkspace": true,
 		"DidOpen": true, "DidChange": true, "DidSave": true, "DidClose": true, "DidChangeConfiguration": true, "DidChangeWorkspaceFolders": true,
 		"DidOpenNotebook": true, "DidChangeNotebook": true, "DidSaveNotebook": true, "DidCloseNotebook": true,
 	}

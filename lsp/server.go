@@ -43,11 +43,25 @@ type Server struct {
 	DidSave   func(context.Context, *Document) error
 	DidClose  func(context.Context, *Document) error
 
-	// Diagnose finds what is wrong with a document. It runs as soon as a document is opened and again after changes, at most every
-	// [DiagnoseInterval] for each document; a run that has been overtaken by a change is cancelled and its result dropped. What it returns
-	// is published with the document's version, and withdrawn when the document is closed. Runs for different documents overlap. An
-	// error is reported and leaves what was published.
+	// Diagnose finds what is wrong with a document, for clients that ask for diagnostics (LSP 3.18, "Pull Diagnostics") and for those that
+	// want them published: one of the two, by the client's capabilities. Runs for different documents overlap. ctx ends when a change makes
+	// the run useless, and then its result is dropped. [ReportFor] is for what it finds in other documents.
+	//
+	// For a client that asks it runs when that does, unless nothing has changed since it ran last: then the result is used again, and not even
+	// sent if the client has it. An error is the answer.
+	//
+	// For others it runs as soon as a document is opened and again after changes, at most every [DiagnoseInterval] for each document. The
+	// result is published with the document's version, and withdrawn when the document is closed. An error is reported and leaves what
+	// was published.
 	Diagnose func(context.Context, *Document) ([]protocol.Diagnostic, error)
+	// DiagnoseWorkspace finds what is wrong in the whole workspace, in files that are not open above all, and gives it to [ReportFor] file by file, also
+	// where there is nothing: then the client forgets what it has. For a client that asks (workspace/diagnostic) it runs when that does and
+	// something may have changed; for others when the client is initialized. [Client.Rediagnose] without arguments has it run again, for
+	// which a server has reason when files were saved or changed on disk. Open documents are left to Diagnose, if that is set. One run
+	// goes on at a time.
+	DiagnoseWorkspace func(context.Context) error
+	// PushDiagnostics publishes diagnostics also to clients that could ask for them.
+	PushDiagnostics bool
 
 	// DidOpenNotebook and its like run after the session's notebooks have been updated, and after the functions for the documents of their cells.
 	// With any of them, or a selector in Options.Notebooks, the client keeps notebooks in sync. DidCloseNotebook gets the notebook as it was last.
