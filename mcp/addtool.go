@@ -34,6 +34,8 @@ import (
 // schema is inferred and shown to clients. Up to 2025-11-25 structured content must be an object: other types are wrapped as {"result": ...} there, in
 // schema and content. A result that does not fit the schema is the server's fault: "Internal error", reported.
 //
+// A *[InputRequired], of a function whose Out is that or any, is no result: it asks the client, and f is called again.
+//
 // An error from f becomes a tool result with its text, which the model reads: it must hold nothing that the model may not see. A
 // *[jsonrpc2.Error] goes to the client as a protocol error instead. Once ctx has ended its error is passed on, and the connection says what
 // happened.

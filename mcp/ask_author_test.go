@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
@@ -253,6 +254,90 @@ func TestAskWithLimits(t *testing.T) {
 			}
 		}
 	})
+}
+
+// How long a user thinks is not the tool's time.
+func TestAskStopsTheClock(t *testing.T) {
+	const limit = 3 * time.Second
+	for _, c := range []struct {
+		name string
+		tool func(box *Toolbox)
+	}{
+		{"tool that asks", func(box *Toolbox) {
+			AddTool(box, Tool{Name: "x", Timeout: limit}, func(ctx context.Context, _ struct{}) (string, error) {
+				time.Sleep(limit / 2)
+				if err := SessionFrom(ctx).Confirm(ctx, "?"); err != nil {
+					return "", err
+				}
+				if until, ok := ctx.Deadline(); !ok || time.Until(until) != limit-limit/2 {
+					t.Errorf("%v until the deadline", time.Until(until))
+				}
+				<-ctx.Done()
+				if !errors.Is(ctx.Err(), context.DeadlineExceeded) || !errors.Is(context.Cause(ctx), ErrToolTimeout) {
+					t.Errorf("%v, because %v", ctx.Err(), context.Cause(ctx))
+				}
+				return "", ctx.Err()
+			})
+		}},
+		{"asking tool", func(box *Toolbox) {
+			AddAskingTool(box, Tool{Name: "x", Timeout: limit}, func(_ context.Context, _ struct{}, q *Asker) (int, error) {
+				time.Sleep(limit / 4)
+				q.Confirm("k", "?")
+				return 0, nil
+			}, func(ctx context.Context, _ struct{}, _ int) (string, error) {
+				<-ctx.Done()
+				return "", ctx.Err()
+			})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var box Toolbox
+				c.tool(&box)
+				const think = time.Minute
+				client := legacyHost("2025-11-25")(t, &Server{Caller: box.Call, AskTimeout: 10 * time.Minute}, everyCapability)
+				answer := func(string, string) (string, error) { time.Sleep(think); return accepted, nil }
+				begun := time.Now()
+				if got, _ := client.call("tools/call", `,"name":"x"`, answer); got != "isError Tool x did not finish within 3s" {
+					t.Errorf("got %s", got)
+				}
+				if took := time.Since(begun); took != think+limit {
+					t.Errorf("took %v", took)
+				}
+			})
+		})
+	}
+}
+
+// A tool made of a typed function can ask by what it returns.
+func TestAddToolInputRequired(t *testing.T) {
+	ask := &InputRequired{Requests: map[string]*Question{"k": RootsQuestion()}}
+	eachAsking(t, func(t *testing.T, a asking) {
+		var box Toolbox
+		AddTool(&box, Tool{Name: "any"}, func(ctx context.Context, _ struct{}) (any, error) {
+			if _, ok := Received(ctx).Roots("k"); !ok {
+				return ask, nil
+			}
+			return "done", nil
+		})
+		AddTool(&box, Tool{Name: "shown", OutputSchema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}, func(ctx context.Context, _ struct{}) (any, error) {
+			if _, ok := Received(ctx).Roots("k"); !ok {
+				return ask, nil
+			}
+			return map[string]int{"n": 1}, nil
+		})
+		c := a.open(t, &Server{Lister: box.List, Caller: box.Call}, everyCapability)
+		for name, want := range map[string]string{"any": "done", "shown": `{"n":1}`} {
+			if got, rounds := c.call("tools/call", `,"name":"`+name+`"`, always(`{"roots":[]}`)); !strings.HasPrefix(got, want) || rounds != 1 {
+				t.Errorf("%s: %d rounds: %s", name, rounds, got)
+			}
+		}
+	})
+	var box Toolbox
+	AddTool(&box, Tool{Name: "only"}, func(context.Context, struct{}) (*InputRequired, error) { return ask, nil })
+	if list, _ := box.List(t.Context()); list[0].OutputSchema != nil {
+		t.Errorf("a schema is shown: %s", list[0].OutputSchema)
+	}
 }
 
 // Questions with keys can be asked from several goroutines, and one question of two is put once.

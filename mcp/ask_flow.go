@@ -307,6 +307,7 @@ func (f *flow) land(qs []*Question) {
 
 // fulfil asks the client questions at the same time. The first failure gives up the others.
 func (f *flow) fulfil(ctx context.Context, qs []*Question) error {
+	defer hold(ctx)()
 	if len(qs) == 1 {
 		return f.carry(ctx, f.asker, qs[0])
 	}

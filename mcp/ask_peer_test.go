@@ -180,9 +180,18 @@ func TestAskTimeout(t *testing.T) {
 			server time.Duration
 			o      []AskOption
 			want   time.Duration
-		}{{0, nil, DefaultAskTimeout}, {time.Second, nil, time.Second}, {time.Second, []AskOption{Within(time.Minute)}, time.Minute}} {
+			tool   time.Duration // Timeout
+		}{
+			{0, nil, DefaultAskTimeout, 0}, {time.Second, nil, time.Second, 0}, {time.Second, []AskOption{Within(time.Minute)}, time.Minute, 0},
+			{time.Second, nil, time.Second, time.Millisecond},
+		} {
 			s := asksFor(func(ctx context.Context) (string, error) { return "", SessionFrom(ctx).Confirm(ctx, "?", c.o...) })
 			s.AskTimeout = c.server
+			if caller := s.Caller; c.tool > 0 {
+				var box Toolbox
+				box.Add(Tool{Name: "x", Timeout: c.tool}, func(ctx context.Context, a Arguments) (any, error) { return caller(ctx, "x", a) })
+				s.Caller = box.Call
+			}
 			w := host(t, s)
 			w.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + everyCapability + `}}`)
 			<-w.in

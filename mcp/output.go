@@ -51,7 +51,7 @@ func newOutput(t reflect.Type, given any) (output, error) {
 		return output{}, nil
 	case reflect.TypeFor[string](), reflect.TypeFor[TextResult](), reflect.TypeFor[Content](), reflect.TypeFor[[]Content]():
 		return output{plain: true}, nil
-	case reflect.TypeFor[any](), reflect.TypeFor[json.RawMessage]():
+	case reflect.TypeFor[any](), reflect.TypeFor[json.RawMessage](), reflect.TypeFor[*InputRequired]():
 		return output{}, nil
 	}
 	if t.Implements(reflect.TypeFor[Content]()) {
@@ -116,6 +116,8 @@ func (o output) result(ctx context.Context, v any) (any, error) {
 		}
 		return o.checked(ctx, v)
 	case resultTyper:
+		return v, nil
+	case *InputRequired: // it asks, and is called again
 		return v, nil
 	case TextResult:
 		if o.schema == nil {

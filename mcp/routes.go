@@ -91,6 +91,28 @@ func (s *Server) toolsList(ctx context.Context, c *call, _ *jsonrpc2.Request, v 
 	return listing(ctx, s, c, &v, "tools", s.Lister, func(t *Tool) string { return t.Name }, s.tool, s.Cache.Tools)
 }
 
+// Tool returns a tool as the caller of ctx would find it in the list, from Finder if there is one, else from Lister; false: there is none of that
+// name. It may be called by many goroutines at once. An error, or a panic, of those functions is the caller's.
+func (s *Server) Tool(ctx context.Context, name string) (t Tool, ok bool, err error) {
+	switch {
+	case s.Finder != nil:
+		t, ok = s.Finder(ctx, name)
+		return t, ok, nil
+	case s.Lister == nil:
+		return t, false, nil
+	}
+	tools, err := s.Lister(ctx)
+	if err != nil {
+		return t, false, err
+	}
+	for i := range tools {
+		if tools[i].Name == name {
+			return tools[i], true, nil
+		}
+	}
+	return t, false, nil
+}
+
 func (s *Server) resourcesList(ctx context.Context, c *call, _ *jsonrpc2.Request, v values) (any, error) {
 	return listing(ctx, s, c, &v, "resources", s.Resources, func(r *Resource) string { return r.URI }, revision.resource, s.Cache.Resources)
 }

@@ -33,6 +33,9 @@ type Server struct {
 
 	// Lister returns the tools. Nil: there are none.
 	Lister func(ctx context.Context) ([]Tool, error)
+	// Finder returns one tool of those that Lister returns, and false if there is none of that name for this caller. It is optional: what looks at one tool
+	// then need not make the list, and [Toolbox.Attach] sets it. See [Server.Tool].
+	Finder func(ctx context.Context, name string) (Tool, bool)
 	// Caller runs a tool and returns the result, usually a *[CallToolResult] or a [TextResult]; it is sent unchanged whatever it is. A call
 	// that cannot be routed is an error, see [UnknownTool]; a tool that ran and failed is a result with IsError, which the model can read.
 	// Nil: every tool is unknown.

@@ -62,14 +62,12 @@ func (s *Server) wishes(ctx context.Context, c *call, tool string, raw []byte) e
 		}
 		wish.ttl = time.Duration(min(ms, float64(s.tasks.conf.MaxTTL.Milliseconds()))) * time.Millisecond
 	}
-	if s.Lister != nil {
-		tools, err := s.Lister(ctx)
-		if err != nil {
-			return err
-		}
-		if i := slices.IndexFunc(tools, func(t Tool) bool { return t.Name == tool }); i >= 0 && tools[i].Task == TaskNever {
-			return &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "The tool cannot be called as a task"}
-		}
+	t, ok, err := s.Tool(ctx, tool)
+	if err != nil {
+		return err
+	}
+	if ok && t.Task == TaskNever {
+		return &jsonrpc2.Error{Code: jsonrpc2.CodeMethodNotFound, Message: "The tool cannot be called as a task"}
 	}
 	c.mu.Lock()
 	c.more().wish = wish

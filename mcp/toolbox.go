@@ -172,13 +172,13 @@ func (b *Toolbox) store(byName map[string]*boxed) {
 	b.view.Store(v)
 }
 
-// Attach makes the tools those of a server: it sets Lister, Caller and ListChanged, and from then on clients are told when tools come and go. It must be
+// Attach makes the tools those of a server: it sets Lister, Finder, Caller and ListChanged, and from then on clients are told when tools come and go. It must be
 // called before the server is in use, and panics if Lister or Caller is set. A Toolbox can be attached to many servers.
 func (b *Toolbox) Attach(s *Server) {
 	if s.Lister != nil || s.Caller != nil {
 		panic("mcp: Toolbox.Attach: the server has a Lister or a Caller")
 	}
-	s.Lister, s.Caller, s.ListChanged = b.List, b.Call, true
+	s.Lister, s.Finder, s.Caller, s.ListChanged = b.List, b.Find, b.Call, true
 	b.watchers.add(s)
 }
 
@@ -195,12 +195,27 @@ func (b *Toolbox) List(ctx context.Context) ([]Tool, error) {
 	return list, nil
 }
 
-// Call runs a tool. It is a Caller: a name that is not there, or not for this caller, is [UnknownTool].
-func (b *Toolbox) Call(ctx context.Context, name string, a Arguments) (any, error) {
+// Find returns a tool, and false if there is none of that name, or not for this caller. It is a Finder.
+func (b *Toolbox) Find(ctx context.Context, name string) (Tool, bool) {
+	if t := b.find(ctx, name); t != nil {
+		return t.tool, true
+	}
+	return Tool{}, false
+}
+
+func (b *Toolbox) find(ctx context.Context, name string) *boxed {
 	if v := b.view.Load(); v != nil {
 		if t := v.byName[name]; t != nil && (b.Visible == nil || b.Visible(ctx, t.tool)) {
-			return t.call(ctx, a)
+			return t
 		}
+	}
+	return nil
+}
+
+// Call runs a tool. It is a Caller: a name that is not there, or not for this caller, is [UnknownTool].
+func (b *Toolbox) Call(ctx context.Context, name string, a Arguments) (any, error) {
+	if t := b.find(ctx, name); t != nil {
+		return t.call(ctx, a)
 	}
 	return nil, UnknownTool(name)
 }

@@ -42,6 +42,22 @@ func TestToolboxAttach(t *testing.T) {
 		}()
 		new(Toolbox).Attach(s)
 	}()
+	if x, ok, err := s.Tool(t.Context(), "first"); !ok || err != nil || x.Name != "first" {
+		t.Errorf("Tool: %v %t %v", x, ok, err)
+	}
+	if _, ok, err := s.Tool(t.Context(), "second"); ok || err != nil {
+		t.Errorf("Tool: %t %v", ok, err)
+	}
+	listed := &Server{Lister: b.List}
+	if x, ok, err := listed.Tool(t.Context(), "first"); !ok || err != nil || x.Name != "first" {
+		t.Errorf("Tool, from the list: %v %t %v", x, ok, err)
+	}
+	if _, ok, err := listed.Tool(t.Context(), "second"); ok || err != nil {
+		t.Errorf("Tool, from the list: %t %v", ok, err)
+	}
+	if _, ok, err := new(Server).Tool(t.Context(), "first"); ok || err != nil {
+		t.Errorf("Tool, of none: %t %v", ok, err)
+	}
 	if err := b.TryAdd(Tool{Name: "first"}, nothing); err == nil || !strings.Contains(err.Error(), "second tool") {
 		t.Errorf("got %v", err)
 	}

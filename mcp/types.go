@@ -60,7 +60,8 @@ type Tool struct {
 	Meta         Meta             `json:"_meta,omitempty"`
 
 	// Timeout bounds each call of a tool in a [Toolbox]: its context ends then, with cause [ErrToolTimeout], and the error that the tool returns becomes
-	// a result that says so to the model. 0: no bound. A tool that does not heed its context runs on.
+	// a result that says so to the model. 0: no bound. A tool that does not heed its context runs on. While a question waits for its answer the time
+	// stands still; see Server.AskTimeout for that.
 	Timeout time.Duration `json:"-"`
 	// Concurrency bounds how many calls of a tool in a Toolbox run at once, for all clients together. Others wait, as long as their clients do.
 	// 0: no bound.

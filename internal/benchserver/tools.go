@@ -43,5 +43,7 @@ func tools() *mcp.Server {
 	mcp.AddTool(&box, mcp.Tool{Name: "panic", Description: "Panic."}, func(context.Context, none) (string, error) {
 		panic("asked for")
 	})
-	return &mcp.Server{Name: "benchserver", Version: "1.0.0", Lister: box.List, Caller: box.Call}
+	s := &mcp.Server{Name: "benchserver", Version: "1.0.0"}
+	box.Attach(s)
+	return s
 }

@@ -33,6 +33,7 @@ func New(report func(ctx context.Context, r *jsonrpc2.Request, err error)) *Serv
 		WebsiteURL: "https://example.com/everything", Icons: icons,
 		Instructions: "This server exists to be tested.",
 		Lister:       s.box.List,
+		Finder:       s.box.Find,
 		Caller:       s.box.Call,
 		Resources:    resources,
 		Templates:    templates,

@@ -43,7 +43,7 @@ func (h *Handler) checkParams(r *http.Request, m *mcp.Message) *jsonrpc2.Error {
 
 // paramsOf returns the annotated properties of a tool that the caller can see.
 func (h *Handler) paramsOf(r *http.Request, name string) (ps []param) {
-	if h.server.Lister == nil || name == "" {
+	if name == "" {
 		return nil
 	}
 	defer func() {
@@ -51,16 +51,11 @@ func (h *Handler) paramsOf(r *http.Request, name string) (ps []param) {
 			ps = nil // the call will meet it again, where it is reported
 		}
 	}()
-	tools, err := h.server.Lister(r.Context())
-	if err != nil {
+	t, ok, err := h.server.Tool(r.Context(), name)
+	if err != nil || !ok {
 		return nil
 	}
-	for i := range tools {
-		if tools[i].Name == name {
-			return h.params.find(tools[i].InputSchema)
-		}
-	}
-	return nil
+	return h.params.find(t.InputSchema)
 }
 
 // rawKey is the identity of a schema that is kept as text.
