@@ -3,13 +3,14 @@
 // come of it. It has tests only.
 //
 // testdata/reports.tsv lists the reports: a number, the area it belongs to, and the
-// protocol it was seen in. The table in rows_test.go names, for every report of the
-// areas that Tandem serves, the tests that would fail if Tandem had the same fault,
-// here or in the package at fault. A report of these areas without a row fails, and so
+// protocol it was seen in. The table in rows_test.go names, for every report, the
+// tests that would fail if Tandem had the same fault, here or in the package at
+// fault, or says why Tandem cannot have it. A report without either fails, and so
 // does a row whose test does not exist.
 //
 // The tests here are about kinds of fault rather than single reports: what was sent is
 // tried in both framings, cut into pieces, with other sizes, positions and ids. A peer
 // under test is a connection over a stream of bytes, on the fake clock of
-// testing/synctest, or, where a process is at stake, this test binary started again.
+// testing/synctest, an HTTP server on a port of this machine, or, where a process is
+// at stake, this test binary started again.
 package field

@@ -245,3 +245,53 @@ func TestChangesInOrder(t *testing.T) {
 		_, _ = k.end()
 	})
 }
+
+// One member of initialize that is not of its type is no reason to refuse an editor: it counts as absent, and what stands beside it holds.
+func TestLSPInitialize(t *testing.T) {
+	const plain, named = `"capabilities":{"general":{"positionEncodings":["utf-8"]}}`, `"positionEncoding":"utf-8"`
+	for _, c := range []struct{ name, params, has string }{
+		{"87: nothing wrong", plain, named},
+		{"87: null trace", plain + `,"trace":null`, named},
+		{"87: null for all", plain + `,"trace":null,"clientInfo":null,"locale":null,"workspaceFolders":null,"rootPath":null,"rootUri":null,"initializationOptions":null,"processId":null`, named},
+		{"87: lists for objects", `"capabilities":{"textDocument":[],"workspace":[],"general":{"positionEncodings":["utf-8"]}}`, named},
+		{"87: lists for objects inside", `"capabilities":{"textDocument":{"hover":[],"synchronization":[]},"general":{"positionEncodings":["utf-8"]}}`, named},
+		{"87: lists for capabilities", `"capabilities":[]`, `"hoverProvider":true`},
+		{"87: scalar for capabilities", `"capabilities":5`, `"hoverProvider":true`},
+		{"87: no capabilities", `"rootUri":null`, `"hoverProvider":true`},
+		{"87: flags for objects", `"capabilities":{"textDocument":{"publishDiagnostics":{"tagSupport":true},"hover":true},"general":{"positionEncodings":["utf-8"]}}`, named},
+		{"87: objects for flags", `"capabilities":{"workspace":{"applyEdit":{},"configuration":[]},"general":{"positionEncodings":["utf-8"]}}`, named},
+		{"87: encodings of other types", `"capabilities":{"general":{"positionEncodings":[8,null,"utf-8"]}}`, named},
+		{"87: encodings of the future", `"capabilities":{"general":{"positionEncodings":["utf-7","utf-8"]}}`, named},
+		{"87: kinds of the future", `"capabilities":{"textDocument":{"completion":{"completionItemKind":{"valueSet":[1,99]}}},"general":{"positionEncodings":["utf-8"]}}`, named},
+		{"87: fractions", `"capabilities":{"textDocument":{"foldingRange":{"rangeLimit":0.5}},"general":{"positionEncodings":["utf-8"]}}`, named},
+		{"87: trace of another type", plain + `,"trace":{"value":"off"}`, named},
+		{"87: trace of the future", plain + `,"trace":"everything"`, named},
+		{"87: folders of other types", plain + `,"workspaceFolders":[{"uri":5},7,{"uri":"file:///a","name":"a"}]`, named},
+		{"87: client without a name", plain + `,"clientInfo":{"version":1}`, named},
+		{"87: members that nobody knows", plain + `,"x":{"y":[]},"Capabilities":5`, named},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				k := listen(t, jsonrpc2.Header, editor().Mount)
+				k.send(request("1", "initialize", "{"+c.params+"}"), note("initialized", "{}"), didOpen("file:///a", "text"))
+				if got := strings.Join(k.heard(), "\n"); !strings.Contains(got, `"id":1,"result":`) || !strings.Contains(got, c.has) {
+					t.Errorf("got %s", clip(got))
+				}
+				if _, text := k.document("file:///a"); text != "text" {
+					t.Errorf("then the text is %q", text)
+				}
+				_, _ = k.end()
+			})
+		})
+	}
+	for _, params := range []string{"", "[]", `{"processId":"7"}`, `{"processId":1.5}`} {
+		synctest.Test(t, func(t *testing.T) {
+			k := listen(t, jsonrpc2.Header, editor().Mount)
+			k.send(request("1", "initialize", params))
+			expect(t, params, k.heard(), "1:-32602")
+			k.send(request("2", "initialize", "{"+plain+"}"))
+			expect(t, "a second try", k.heard(), "2:ok")
+			_, _ = k.end()
+		})
+	}
+}
