@@ -271,6 +271,44 @@ func TestShutdownAtOnce(t *testing.T) {
 	p.over <- nil // for the cleanup
 }
 
+// The same with a thousand requests running, more waiting for a place, and a function of the user that holds up the lane with thousands of edits in it.
+func TestShutdownUnderLoad(t *testing.T) {
+	started, blocked, release := make(chan struct{}, 1000), make(chan struct{}), make(chan struct{})
+	srv := slowServer(started)
+	srv.DidOpen = func(_ context.Context, d *Document) error {
+		if d.URI() == "file:///block" {
+			close(blocked)
+			<-release
+		}
+		return nil
+	}
+	p := connect(t, srv)
+	p.init(plainInit)
+	defer close(release)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	p.open("file:///a", 1, "")
+	for range 1000 {
+		p.conn.Go(ctx, "textDocument/hover", raw(hoverParams))
+	}
+	for range 1000 {
+		<-started
+	}
+	p.open("file:///block", 1, "")
+	<-blocked
+	for i := range 2000 {
+		p.change("file:///a", i+2, edit(0, 0, 0, 0, "x"))
+		p.conn.Go(ctx, "textDocument/hover", raw(hoverParams))
+	}
+	begin := time.Now()
+	p.call("shutdown", nil, nil)
+	took := time.Since(begin)
+	t.Logf("shutdown took %v", took) // with the 4,000 messages before it, which have to be read first
+	if took > 5*time.Second {
+		t.Errorf("shutdown took %v", took)
+	}
+}
+
 func TestExit(t *testing.T) {
 	tests := []struct {
 		name string
