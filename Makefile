@@ -47,6 +47,8 @@ vectors: ## run the wire vectors (VECTORS=FILE for a file of your own)
 .PHONY: clients
 clients: ## install the npm clients of the end-to-end tests
 	cd internal/e2e && npm ci
+	cd internal/e2e/vscode && npm ci --ignore-scripts && npm run workbench
+	cd cmd/demo-lsp/vscode && npm ci --ignore-scripts
 
 .PHONY: e2e
 e2e: ## drive real clients against the demos (make clients first)

