@@ -20,16 +20,15 @@ type client struct {
 	folders []*folder // under demo.mu
 	can     abilities
 
-	redrawing atomic.Bool
-	moved     atomic.Pointer[move] // the last note that a rename moved
+	moved atomic.Pointer[move] // the last note that a rename moved
 }
 
 // abilities are what the editor has said it can do, as far as answers depend on it.
 type abilities struct {
-	documentChanges, renameFiles, createFiles              bool
-	labelDetails, insertReplace                            bool
-	definitionLinks, related, unnecessary                  bool
-	redrawHints, redrawLenses, watchesFiles, nestedSymbols bool
+	documentChanges, renameFiles, createFiles   bool
+	labelDetails, insertReplace                 bool
+	definitionLinks, related, unnecessary       bool
+	watchesFiles, nestedSymbols, actionLiterals bool
 }
 
 func yes(b *bool) bool { return b != nil && *b }
@@ -41,8 +40,6 @@ func abilitiesOf(c *protocol.ClientCapabilities) (a abilities) {
 			a.renameFiles = a.documentChanges && slices.Contains(e.ResourceOperations, protocol.ResourceOperationKindRename)
 			a.createFiles = a.documentChanges && slices.Contains(e.ResourceOperations, protocol.ResourceOperationKindCreate)
 		}
-		a.redrawHints = w.InlayHint != nil && yes(w.InlayHint.RefreshSupport)
-		a.redrawLenses = w.CodeLens != nil && yes(w.CodeLens.RefreshSupport)
 		a.watchesFiles = w.DidChangeWatchedFiles != nil && yes(w.DidChangeWatchedFiles.DynamicRegistration)
 	}
 	if t := c.TextDocument; t != nil {
@@ -52,6 +49,7 @@ func abilitiesOf(c *protocol.ClientCapabilities) (a abilities) {
 		}
 		a.definitionLinks = t.Definition != nil && yes(t.Definition.LinkSupport)
 		a.nestedSymbols = t.DocumentSymbol != nil && yes(t.DocumentSymbol.HierarchicalDocumentSymbolSupport)
+		a.actionLiterals = t.CodeAction != nil && len(t.CodeAction.CodeActionLiteralSupport.CodeActionKind.ValueSet) > 0
 		if p := t.PublishDiagnostics; p != nil {
 			a.related = yes(p.RelatedInformation)
 			a.unnecessary = slices.Contains(p.TagSupport.ValueSet, protocol.DiagnosticTagUnnecessary)
@@ -73,7 +71,7 @@ func (d *demo) client(ctx context.Context) *client {
 
 // initialize begins to read the folders that the editor has open. It does not wait for that, and one that cannot be read is no reason to refuse the
 // session.
-func (d *demo) initialize(ctx context.Context, p *protocol.InitializeParams, res *protocol.InitializeResult) error {
+func (d *demo) initialize(ctx context.Context, p *protocol.InitializeParams, _ *protocol.InitializeResult) error {
 	c := &client{Client: lsp.ClientFrom(ctx), d: d, can: abilitiesOf(&p.Capabilities)}
 	dirs := rootDirs(p)
 	if d.root != "" {
@@ -94,16 +92,6 @@ func (d *demo) initialize(ctx context.Context, p *protocol.InitializeParams, res
 			c.leave()
 		})
 	}
-	if res.Capabilities.Workspace == nil {
-		res.Capabilities.Workspace = new(protocol.WorkspaceOptions)
-	}
-	w := res.Capabilities.Workspace
-	if d.root == "" {
-		supported := true
-		w.WorkspaceFolders = &protocol.WorkspaceFoldersServerCapabilities{Supported: &supported, ChangeNotifications: protocol.Boolean(true)}
-	}
-	w.FileOperations = &protocol.FileOperationOptions{WillRename: renamed(), DidRename: renamed()}
-	res.Capabilities.RenameProvider = renameOptions(p)
 	return nil
 }
 

@@ -16,9 +16,7 @@ import (
 	"go.lsp.dev/uri"
 	"go.uber.org/goleak"
 
-	"github.com/tandem-rpc/tandem/cancel"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
-	"github.com/tandem-rpc/tandem/lsp"
 )
 
 // TestMain makes the test binary the demo as well, as -try starts it.
@@ -39,111 +37,6 @@ func TestTry(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, &out)
 		}
 	}
-}
-
-// session is a client of a demo in this process.
-type session struct {
-	t    *testing.T
-	conn *jsonrpc2.Conn
-	d    *demo
-	diag chan *protocol.PublishDiagnosticsParams
-	// what the user is shown
-	shown chan string
-}
-
-func start(t *testing.T, d *demo, rootURI any) *session {
-	t.Helper()
-	a, b := jsonrpc2.Pipe()
-	s := &session{t: t, d: d, diag: make(chan *protocol.PublishDiagnosticsParams, 100), shown: make(chan string, 100)}
-	o := new(jsonrpc2.Options)
-	m, err := d.server().Mount(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := jsonrpc2.NewConn(a, m, o)
-	mux := jsonrpc2.NewMux()
-	mux.HandleNotification(protocol.MethodTextDocumentPublishDiagnostics, jsonrpc2.Note(func(_ context.Context, p *protocol.PublishDiagnosticsParams) error {
-		s.diag <- p
-		return nil
-	}))
-	mux.HandleNotification(protocol.MethodWindowShowMessage, jsonrpc2.Note(func(_ context.Context, p *protocol.ShowMessageParams) error {
-		s.shown <- p.Message
-		return nil
-	}))
-	s.conn = jsonrpc2.NewConn(b, mux, &jsonrpc2.Options{Codec: lsp.Codec, Cancel: cancel.NewRegistry(lsp.Cancel)})
-	done := make(chan struct{}, 2)
-	for _, c := range []*jsonrpc2.Conn{server, s.conn} {
-		go func() {
-			_ = c.Serve(context.Background())
-			done <- struct{}{}
-		}()
-	}
-	t.Cleanup(func() {
-		_ = s.conn.Close()
-		<-done
-		<-done
-		d.close()
-	})
-	s.call("initialize", object{"processId": nil, "rootUri": rootURI, "capabilities": object{}}, nil)
-	return s
-}
-
-func (s *session) call(method string, params, result any) {
-	s.t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
-	defer stop()
-	if err := s.conn.Call(ctx, method, params, result); err != nil {
-		s.t.Fatalf("%s: %v", method, err)
-	}
-}
-
-func (s *session) notify(method string, params any) {
-	s.t.Helper()
-	if err := s.conn.Notify(context.Background(), method, params); err != nil {
-		s.t.Fatalf("%s: %v", method, err)
-	}
-}
-
-func (s *session) open(u uri.URI, text string) {
-	s.t.Helper()
-	s.notify("textDocument/didOpen", object{"textDocument": object{"uri": u, "languageId": "markdown", "version": 1, "text": text}})
-}
-
-// messages waits for diagnostics of the document with this many entries, and returns what they say.
-func (s *session) messages(u uri.URI, n int) []string {
-	s.t.Helper()
-	late := time.After(10 * time.Second)
-	for {
-		select {
-		case p := <-s.diag:
-			if lsp.KeyOf(p.URI) != lsp.KeyOf(u) || len(p.Diagnostics) != n {
-				continue
-			}
-			var out []string
-			for _, d := range p.Diagnostics {
-				out = append(out, string(d.Message.(protocol.String)))
-			}
-			return out
-		case <-late:
-			s.t.Fatalf("no %d diagnostics for %s", n, u)
-		}
-	}
-}
-
-func (s *session) at(method string, u uri.URI, line, character int, result any) {
-	s.t.Helper()
-	s.call(method, object{"textDocument": object{"uri": u}, "position": object{"line": line, "character": character}}, result)
-}
-
-func folderOf(t *testing.T, files map[string]string) (dir string, u func(string) uri.URI) {
-	t.Helper()
-	dir = t.TempDir()
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir, func(name string) uri.URI { return uri.File(filepath.Join(dir, name)) }
 }
 
 func TestFolder(t *testing.T) {

@@ -18,15 +18,6 @@ type move struct {
 	at       time.Time
 }
 
-// renameOptions announces prepareRename to editors that know it.
-func renameOptions(p *protocol.InitializeParams) protocol.RenameProvider {
-	if t := p.Capabilities.TextDocument; t != nil && t.Rename != nil && yes(t.Rename.PrepareSupport) {
-		prepare := true
-		return &protocol.RenameOptions{PrepareProvider: &prepare}
-	}
-	return protocol.Boolean(true)
-}
-
 func (d *demo) prepareRename(ctx context.Context, p *protocol.PrepareRenameParams) (protocol.PrepareRenameResult, error) {
 	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
 	if err != nil {
@@ -142,8 +133,7 @@ func (d *demo) willRename(ctx context.Context, p *protocol.RenameFilesParams) (*
 		if err != nil {
 			return nil, lsp.RequestFailed(err.Error())
 		}
-		v := &view{folder: f, client: c, docs: lsp.SnapshotFrom(ctx)}
-		e, err := v.workspaceEdit(edits)
+		e, err := d.over(ctx, f).workspaceEdit(edits)
 		if err != nil {
 			return nil, err
 		}

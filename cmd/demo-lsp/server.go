@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"go.lsp.dev/protocol"
+
 	"github.com/tandem-rpc/tandem/lsp"
 )
 
@@ -45,9 +47,31 @@ func (d *demo) server() *lsp.Server {
 		DidChangeWatchedFiles:     d.filesChanged,
 		DidChangeWorkspaceFolders: d.foldersChanged,
 
-		// commands.go
+		// symbols.go
+		DocumentSymbol:  d.documentSymbols,
+		WorkspaceSymbol: d.workspaceSymbols,
+
+		// structure.go
+		FoldingRange:        d.foldingRanges,
+		SelectionRange:      d.selectionRanges,
+		SemanticTokens:      d.semanticTokens,
+		SemanticTokensRange: d.semanticTokensRange,
+
+		// hints.go
+		InlayHint: d.inlayHints,
+		CodeLens:  d.codeLenses,
+
+		// actions.go
+		CodeAction: d.codeActions,
+
+		// format.go
+		Formatting:      d.formatting,
+		RangeFormatting: d.rangeFormatting,
+
+		// commands.go, hints.go
 		Commands: map[string]func(context.Context, []json.RawMessage) (any, error){
-			reindex: d.reindex,
+			reindex:       d.reindex,
+			showBacklinks: d.backlinksCommand,
 		},
 	}
 }
@@ -55,5 +79,11 @@ func (d *demo) server() *lsp.Server {
 // options are what the editor has to know of the functions.
 func options() (o lsp.Options) {
 	o.Completion.TriggerCharacters = []string{"[", "(", "#", "/", "<"}
+	o.Completion.CompletionItem = &protocol.ServerCompletionItemOptions{LabelDetailsSupport: new(bool)}
+	*o.Completion.CompletionItem.LabelDetailsSupport = true
+	o.SemanticTokens.Legend = tokenLegend
+	o.CodeAction.CodeActionKinds = actionKinds
+	o.DocumentDiagnostic.InterFileDependencies = true
+	o.WillRenameFiles, o.DidRenameFiles = renamed(), renamed()
 	return o
 }

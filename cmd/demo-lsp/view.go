@@ -75,6 +75,11 @@ func (d *demo) view(ctx context.Context, u uri.URI) (*view, error) {
 	return v, nil
 }
 
+// over is a view on a folder, of none of its notes.
+func (d *demo) over(ctx context.Context, f *folder) *view {
+	return &view{folder: f, client: d.client(ctx), docs: lsp.SnapshotFrom(ctx)}
+}
+
 // look is view with the offset of a position.
 func (d *demo) look(ctx context.Context, p *protocol.TextDocumentPositionParams) (*view, int, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)

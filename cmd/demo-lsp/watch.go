@@ -4,7 +4,6 @@ import (
 	"context"
 	"path"
 	"slices"
-	"time"
 
 	"go.lsp.dev/protocol"
 
@@ -62,29 +61,9 @@ func (d *demo) filesChanged(_ context.Context, p *protocol.DidChangeWatchedFiles
 	return nil
 }
 
-// redrawPause bounds how often an editor is asked to draw hints again.
-const redrawPause = 200 * time.Millisecond
-
-// redraw has the editor ask again for hints and lenses, which count links.
+// redraw has the editor ask again for what counts or marks links.
 func (c *client) redraw() {
-	if !c.can.redrawHints && !c.can.redrawLenses || c.Conn() == nil || c.redrawing.Swap(true) {
-		return
-	}
-	c.d.own.Go(func() {
-		if sleep(c.d.ctx, redrawPause) != nil {
-			return
-		}
-		c.redrawing.Store(false)
-		ctx, stop := context.WithTimeout(c.d.ctx, 10*time.Second)
-		defer stop()
-		// An editor that will not is free to show old counts.
-		if c.can.redrawHints {
-			_ = c.Refresh(ctx, protocol.MethodWorkspaceInlayHintRefresh)
-		}
-		if c.can.redrawLenses {
-			_ = c.Refresh(ctx, protocol.MethodWorkspaceCodeLensRefresh)
-		}
-	})
+	c.RefreshSoon(protocol.MethodWorkspaceInlayHintRefresh, protocol.MethodWorkspaceCodeLensRefresh, protocol.MethodWorkspaceSemanticTokensRefresh)
 }
 
 // recounts reports whether a change may alter how many links lead to something.

@@ -3,6 +3,7 @@ package notes
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -27,7 +28,7 @@ func corpus(notes int) map[string]string {
 		fmt.Fprintf(&b, "---\ntags: [t%d, %s]\n---\n# Note %d %s\n\n", i%50, word(), i, word())
 		for s := range 5 {
 			fmt.Fprintf(&b, "## Section %d %s\n\n", s, word())
-			for range 55 {
+			for range 40 {
 				b.WriteString(word())
 				b.WriteByte(' ')
 			}
@@ -53,6 +54,8 @@ func BenchmarkOpen(b *testing.B) {
 	dir := folder(b, files)
 	b.SetBytes(size(files))
 	b.ReportAllocs()
+	runtime.GC()
+	defer cpuTime(b)()
 	for b.Loop() {
 		w, err := Open(dir, nil)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A store is where the files of a workspace are. On disk it is an os.Root,
@@ -22,6 +23,12 @@ type store struct {
 	flat   bool                      // no directory but the root is entered
 	tamper func(io.Writer) io.Writer // for tests: makes writes fail
 }
+
+// copyBuffers are what files are read through.
+var copyBuffers = sync.Pool{New: func() any {
+	buf := make([]byte, 32<<10)
+	return &buf
+}}
 
 // read returns the content of a regular file of at most limit bytes.
 func (s *store) read(name string, limit int64) (string, error) {
@@ -54,7 +61,9 @@ func (s *store) read(name string, limit int64) (string, error) {
 	b.Grow(int(info.Size()))
 	// The file may grow between the two calls; one byte more than the limit
 	// tells.
-	n, err := io.Copy(&b, io.LimitReader(f, min(limit, math.MaxInt64-1)+1))
+	buf := copyBuffers.Get().(*[]byte)
+	defer copyBuffers.Put(buf)
+	n, err := io.CopyBuffer(&b, io.LimitReader(f, min(limit, math.MaxInt64-1)+1), *buf)
 	if err != nil {
 		return "", err
 	}
