@@ -273,7 +273,7 @@ func TestShutdownAtOnce(t *testing.T) {
 
 // The same with a thousand requests running, more waiting for a place, and a function of the user that holds up the lane with thousands of edits in it.
 func TestShutdownUnderLoad(t *testing.T) {
-	started, blocked, release := make(chan struct{}, 1000), make(chan struct{}), make(chan struct{})
+	started, blocked, release := make(chan struct{}, 4000), make(chan struct{}), make(chan struct{})
 	srv := slowServer(started)
 	srv.DidOpen = func(_ context.Context, d *Document) error {
 		if d.URI() == "file:///block" {
