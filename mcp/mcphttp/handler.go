@@ -163,6 +163,17 @@ func (h *Handler) caller(w http.ResponseWriter, r *http.Request) (key string, un
 	return key, until, true
 }
 
+// owned lets states and tasks belong to whom the session does, where nobody has said otherwise.
+func owned(r *http.Request, key string) *http.Request {
+	if key == "" {
+		return r
+	}
+	if _, known := mcp.PrincipalFrom(r.Context()); known {
+		return r
+	}
+	return r.WithContext(mcp.WithPrincipal(r.Context(), key))
+}
+
 // serve is what Protect protects.
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	h.active.Add(1)
@@ -175,6 +186,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
+	r = owned(r, key)
 	switch r.Method {
 	case http.MethodPost:
 		h.post(w, r, key, until)

@@ -38,7 +38,7 @@ func (h *Handler) guarded(method string, f func(http.ResponseWriter, *http.Reque
 		case r.Method != method:
 			h.methodNotAllowed(w, method+", OPTIONS")
 		default:
-			f(w, r, key, until)
+			f(w, owned(r, key), key, until)
 		}
 	})
 	if h.o.Protect != nil {
