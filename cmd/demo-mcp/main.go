@@ -1,9 +1,10 @@
-// Command demo-mcp is an MCP server for a folder of Markdown notes: an AI client can list, read and search them, and summarize one by a prompt.
+// Command demo-mcp is an MCP server for a folder of Markdown notes: an AI client can list, read, search and change them.
 // Without -root it serves a small sample that is part of the program.
 //
 //	demo-mcp                  serve on standard input and output, as clients start it
 //	demo-mcp -root DIR        serve the notes of DIR
 //	demo-mcp -http :4391      serve HTTP on a port of this machine, at http://127.0.0.1:4391/mcp
+//	demo-mcp -http :4391 -token-file FILE    serve those who have a token
 //	demo-mcp -listen :4390    serve plain TCP, one message a line, on a port of this machine
 //	demo-mcp -stats           print what was called how often, and the times, at the end
 //	demo-mcp -try             start itself as a child, talk to it as a client would, and print the traffic
@@ -19,8 +20,8 @@ import (
 	"os/signal"
 
 	"github.com/tandem-rpc/tandem/framework"
+	"github.com/tandem-rpc/tandem/internal/agent"
 	"github.com/tandem-rpc/tandem/internal/notes"
-	"github.com/tandem-rpc/tandem/mcp/mcphttp"
 )
 
 func main() { os.Exit(run()) }
@@ -30,6 +31,7 @@ func run() int {
 	fs := flag.NewFlagSet("demo-mcp", flag.ContinueOnError)
 	root := fs.String("root", "", "serve the Markdown notes of `DIR`; without it, a sample")
 	addr := fs.String("http", "", "serve HTTP on `ADDR`, HOST:PORT or PORT of this machine, at /mcp")
+	tokens := fs.String("token-file", "", "with -http, serve only those who send a token of `FILE`: one a line, then a name and read-only if it is")
 	try := fs.Bool("try", false, "start this server as a child, talk to it and print the traffic")
 	if code, ok := c.Parse(fs, os.Args[1:]); !ok {
 		return code
@@ -45,20 +47,33 @@ func run() int {
 	}
 	w, err := open(*root)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "demo-mcp:", err)
-		return framework.ExitFailure
+		return fail(err)
 	}
 	defer w.Close()
-	server, rt := newServer(w), new(framework.Runtime)
-	if *addr == "" {
+	server := agent.New(agent.Options{Name: "demo-mcp", Folders: agent.Fixed(w)})
+	defer follow(w, server)()
+	rt := new(framework.Runtime)
+	switch {
+	case *addr == "" && *tokens != "":
+		fmt.Fprintln(os.Stderr, "demo-mcp: --token-file: needs --http")
+		return framework.ExitUsage
+	case *addr == "":
 		return c.Run(context.Background(), rt, server)
-	}
-	if c.Listen != "" {
+	case c.Listen != "":
 		fmt.Fprintln(os.Stderr, "demo-mcp: more than one way to serve: --http and --listen")
 		return framework.ExitUsage
 	}
-	c.Listen, rt.Web = *addr, &mcphttp.Site{Server: server}
+	site, err := server.Site(*addr, *tokens)
+	if err != nil {
+		return fail(err)
+	}
+	c.Listen, rt.Web = *addr, site
 	return c.Run(context.Background(), rt)
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "demo-mcp:", err)
+	return framework.ExitFailure
 }
 
 func open(root string) (*notes.Workspace, error) {
@@ -66,4 +81,15 @@ func open(root string) (*notes.Workspace, error) {
 		return notes.Sample(), nil
 	}
 	return notes.Open(root, nil)
+}
+
+// follow tells the clients what changes on disk, until stop is called.
+func follow(w *notes.Workspace, s *agent.Server) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = w.Watch(ctx, func(changes []notes.Change) { s.Changed(w, changes...) }) // it finds a way, or there is nothing to watch
+	}()
+	return func() { cancel(); <-done }
 }
