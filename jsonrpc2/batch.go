@@ -13,10 +13,15 @@ import (
 // UnitError is what [Options.Report] gets for a unit of input that is not a valid message. Its text is ours and holds nothing of the unit.
 type UnitError struct {
 	Reason string // what is wrong, and where if that is known
+
+	cause error
 }
 
 // Error returns the reason.
 func (e *UnitError) Error() string { return "jsonrpc2: invalid message: " + e.Reason }
+
+// Unwrap returns the [*MessageError] with which the transport skipped the unit, or nil.
+func (e *UnitError) Unwrap() error { return e.cause }
 
 var (
 	errStrayResponse = errors.New("jsonrpc2: response to no request of ours")

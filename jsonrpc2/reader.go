@@ -41,7 +41,7 @@ func (c *Conn) read(v uint64) {
 			}
 			c.unit++
 			c.c.inbound(nil)
-			c.refuse(nil, &Error{Code: m.Code, Message: m.Reason}, m.Detail)
+			c.refuse(nil, &Error{Code: m.Code, Message: m.Reason, cause: m}, m.Detail)
 			continue
 		}
 		if c.hand { // a blocking read keeps the processor from those who got work
@@ -179,7 +179,7 @@ func (c *Conn) refuse(id []byte, e *Error, reason string) {
 			return
 		}
 	}
-	c.c.report(c.base, nil, &UnitError{Reason: reason})
+	c.c.report(c.base, nil, &UnitError{Reason: reason, cause: e.cause})
 	if id == nil && c.mux.empty() {
 		return
 	}

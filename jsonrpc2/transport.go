@@ -138,15 +138,16 @@ type MessageError struct {
 	Code   Code   // CodeInvalidRequest
 	Reason string // for the wire: "Message too large", "Invalid Request"
 	Detail string // for the log: what was wrong, without any text of the peer
+	Limit  int    // bytes that a message may have, if this one had more; else 0
 }
 
 // Error returns the reason and the detail.
 func (e *MessageError) Error() string { return e.Reason + ": " + e.Detail }
 
 func tooLarge(max int) *MessageError {
-	return &MessageError{CodeInvalidRequest, "Message too large", fmt.Sprintf("over the limit of %d bytes", max)}
+	return &MessageError{CodeInvalidRequest, "Message too large", fmt.Sprintf("over the limit of %d bytes", max), max}
 }
 
 func foreignCharset() *MessageError {
-	return &MessageError{CodeInvalidRequest, "Invalid Request", "header Content-Type: charset is not utf-8"}
+	return &MessageError{Code: CodeInvalidRequest, Reason: "Invalid Request", Detail: "header Content-Type: charset is not utf-8"}
 }

@@ -53,6 +53,7 @@ func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 		}
 	}
 	sess.report = o.Report
+	o.Report = sess.reports(o.Report)
 	m := sess.methods()
 	if s.Extend != nil {
 		s.Extend(m)

@@ -39,6 +39,8 @@ type session struct {
 	tasks progresses
 	trace atomic.Pointer[protocol.TraceValue]
 
+	telling atomic.Bool // a message about the size of messages is under way
+
 	ctx  context.Context // of what runs without a request; ends with shutdown or the connection
 	stop context.CancelCauseFunc
 	own  sync.WaitGroup // goroutines of the session

@@ -93,7 +93,7 @@ func (t *transport) read() ([]byte, error) {
 		case len(b) > t.max:
 			t.rest, t.buf = r, nil
 			return nil, &jsonrpc2.MessageError{
-				Code: jsonrpc2.CodeInvalidRequest, Reason: "Message too large", Detail: fmt.Sprintf("over the limit of %d bytes", t.max),
+				Code: jsonrpc2.CodeInvalidRequest, Reason: "Message too large", Detail: fmt.Sprintf("over the limit of %d bytes", t.max), Limit: t.max,
 			}
 		case err == io.EOF:
 			t.buf = b
