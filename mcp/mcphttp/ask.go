@@ -169,6 +169,16 @@ func (s *session) streamLost(st *stream) {
 	}
 }
 
+// broken fails what an invalid message seems to answer: one with its id, and without a method. Else that would wait for an answer that has come.
+func (s *session) broken(m *mcp.Message) {
+	if m.Method != "" {
+		return
+	}
+	if a := s.forget(s.asking(m.ID)); a != nil {
+		a.settle(nil, jsonrpc2.ErrInvalidResponse)
+	}
+}
+
 var errStray = errors.New("mcphttp: response to a request that is not open")
 
 // answer gives the response of a client to who waits for it.

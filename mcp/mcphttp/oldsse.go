@@ -138,6 +138,7 @@ func (h *Handler) postSSE(w http.ResponseWriter, r *http.Request, key string, _ 
 		s.leave(false)
 		return
 	case jsonrpc2.KindInvalid:
+		s.broken(&m)
 		s.leave(false)
 		p.refuse(http.StatusBadRequest, jsonrpc2.ErrInvalidRequest)
 		return

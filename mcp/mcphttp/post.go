@@ -118,6 +118,9 @@ func (p *post) dispatch() {
 	case p.m.Kind == jsonrpc2.KindBatch:
 		p.batch(byHeader)
 	case p.m.Kind == jsonrpc2.KindInvalid:
+		if s := p.h.find(p.sid, p.key, false); s != nil {
+			s.broken(&p.m)
+		}
 		p.refuse(http.StatusBadRequest, jsonrpc2.ErrInvalidRequest)
 	case p.m.Kind == jsonrpc2.KindRequest && p.m.ID.IsNull():
 		if !p.m.Modern && !byHeader {

@@ -116,6 +116,27 @@ func TestAskIDs(t *testing.T) {
 	}
 }
 
+// An answer that is none ends the question: it will not come twice.
+func TestAskBroken(t *testing.T) {
+	f := serve(t, nil)
+	c := f.connect("2025-11-25")
+	other := f.connect("2025-11-25")
+	for _, broken := range []string{`{"jsonrpc":"2.0","id":%s}`, `{"jsonrpc":"2.0","id":%s,"error":null}`, `{"jsonrpc":"2.0","id":%s.0,"result":{},"result":{}}`} {
+		r := c.stream("POST", call("7", "ask", `{}`))
+		id := member(r.message(), "id")
+		body := fmt.Sprintf(broken, id)
+		other.post(body)                                                    // nobody asked there
+		c.post(`{"jsonrpc":"2.0","id":` + id + `,"method":"a","params":5}`) // a request that is none
+		if a := c.post(body); a.status != 400 && a.status != 202 {
+			t.Errorf("%s: %+v", body, a)
+		}
+		if m := r.message(); !strings.Contains(m, "invalid response") {
+			t.Errorf("%s: %s", body, m)
+		}
+		r.end()
+	}
+}
+
 func TestGet(t *testing.T) {
 	f := serve(t, nil)
 	c := f.connect("2025-06-18")
