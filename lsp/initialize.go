@@ -49,6 +49,12 @@ func (s *session) initialize(ctx context.Context, r *jsonrpc2.Request) (result a
 	if params.Trace != "" {
 		s.trace.Store(&params.Trace)
 	}
+	if s.impl != nil {
+		if err := s.guestInitialize(ctx, params, res); err != nil {
+			done = true
+			return nil, err
+		}
+	}
 	if s.srv.Initialize != nil {
 		if err := s.srv.Initialize(ctx, params, res); err != nil {
 			done = true

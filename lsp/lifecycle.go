@@ -2,6 +2,7 @@ package lsp
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -195,7 +196,7 @@ func (s *session) handleExit(context.Context, *jsonrpc2.Request) (any, error) {
 }
 
 // shutdown is answered at once, whatever runs and whatever holds the lane up. Only an initialize right before it comes first.
-func (s *session) shutdown(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
+func (s *session) shutdown(ctx context.Context, _ *jsonrpc2.Request) (result any, err error) {
 	if s.conn.Load() != nil {
 		s.owed.given(ctx, func() {})
 	}
@@ -209,10 +210,16 @@ func (s *session) shutdown(ctx context.Context, _ *jsonrpc2.Request) (any, error
 	if !s.ready.Load() {
 		return nil, errNotInitialized
 	}
-	if s.srv.Shutdown == nil || !s.hooked.CompareAndSwap(false, true) {
+	if s.srv.Shutdown == nil && s.impl == nil || !s.hooked.CompareAndSwap(false, true) {
 		return nil, nil
 	}
-	return nil, s.srv.Shutdown(ctx)
+	if s.impl != nil {
+		err = s.guestShutdown(ctx)
+	}
+	if s.srv.Shutdown != nil {
+		err = errors.Join(err, s.srv.Shutdown(ctx))
+	}
+	return nil, err
 }
 
 // ExitCode returns the exit code for a process that served the session of m (LSP 3.18, "Exit Notification"): 0 if shutdown was received, 1 if not, also

@@ -16,6 +16,7 @@ import (
 //	err = jsonrpc2.NewConn(jsonrpc2.Open(stream, jsonrpc2.Header), mux, o).Serve(ctx)
 func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 	sess := newSession(s)
+	sess.adopt()
 	o.Codec, o.MaxBatch = Codec, jsonrpc2.NoBatch
 	if o.Cancel == nil {
 		o.Cancel = cancel.NewRegistry(s.Conventions()...)
@@ -71,13 +72,16 @@ func (s *session) methods() *jsonrpc2.Mux {
 		if rt.way == toClient {
 			continue
 		}
-		switch h := rt.handler(s); {
+		switch h := s.adapt(rt, rt.handler(s)); {
 		case h == nil:
 		case rt.kind == request:
 			m.HandleRequest(rt.method, h, rt.order)
 		default:
 			m.HandleNotification(rt.method, h, rt.order)
 		}
+	}
+	if s.impl != nil {
+		m.Fallback(jsonrpc2.HandlerFunc(s.rest))
 	}
 	return m
 }

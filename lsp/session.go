@@ -28,6 +28,9 @@ type session struct {
 	owed   answers                       // to initialize and shutdown
 	begun  atomic.Pointer[chan struct{}] // closed when initialize has been answered
 
+	impl  protocol.Server // see FromServer; nil without
+	guest protocol.Client // the client as impl sees it
+
 	// Written by initialize, which is ordered before everything that reads them.
 	unit   rope.Unit
 	client Client
