@@ -108,3 +108,23 @@ func TestHostile(t *testing.T) {
 		})
 	}
 }
+
+// TestHostileShape does the same for what is asked of a note beside parsing.
+func TestHostileShape(t *testing.T) {
+	const limit = 4 * time.Second
+	for name, shape := range hostile {
+		n := Parse("a.md", shape(hostileSize))
+		for ask, f := range map[string]func(){
+			"blocks":    func() { n.Blocks() },
+			"tables":    func() { n.FormatTables(Span{0, len(n.Text)}) },
+			"contents":  func() { n.Contents(0) },
+			"enclosing": func() { n.Enclosing(len(n.Text) / 2) },
+		} {
+			start := time.Now()
+			f()
+			if took := time.Since(start); took > limit {
+				t.Errorf("%s: %s of %d bytes took %v", name, ask, len(n.Text), took)
+			}
+		}
+	}
+}

@@ -12,7 +12,7 @@ import (
 func (n *Note) FormatTables(within Span) []Edit {
 	var edits []Edit
 	for _, b := range n.Blocks() {
-		if b.Kind != TableBlock || b.Span.End < within.Start || b.Span.Start > within.End {
+		if b.Kind != TableBlock || b.Span.Len() > maxTable || b.Span.End < within.Start || b.Span.Start > within.End {
 			continue
 		}
 		if text := formatTable(n, b); text != n.Slice(b.Span) {
@@ -34,6 +34,13 @@ const (
 // maxColumn bounds the width to which cells are filled up: one long cell shall
 // not blow up all the others.
 const maxColumn = 80
+
+// Beyond these a table is nothing that people look at as one: it is left alone,
+// or its short rows are not filled up.
+const (
+	maxTable = 256 << 10 // bytes
+	maxFill  = 64        // columns
+)
 
 func formatTable(n *Note, b Block) string {
 	marks, _ := delimiters(n.Slice(n.Line(b.First + 1)))
@@ -63,7 +70,11 @@ func formatTable(n *Note, b Block) string {
 			out.WriteString(end)
 		}
 		out.WriteString(indent)
-		for j := range max(len(row), len(marks)) {
+		filled := len(row)
+		if len(marks) <= maxFill {
+			filled = max(filled, len(marks))
+		}
+		for j := range filled {
 			cell, w, align := "", 0, alignNone
 			if j < len(row) {
 				cell = row[j]
