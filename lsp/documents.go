@@ -72,6 +72,7 @@ func (s *session) didOpen(ctx context.Context, r *jsonrpc2.Request) (any, error)
 
 // changed tells the others about a document that is new or has a new text.
 func (s *session) changed(ctx context.Context, d *Document, hook func(context.Context, *Document) error) error {
+	s.stale.changed(d.key)
 	var err error
 	if hook != nil {
 		err = hook(s.scope(ctx), d)
@@ -109,6 +110,12 @@ func (s *session) didChange(ctx context.Context, r *jsonrpc2.Request) (any, erro
 		s.complain(ctx, r, u, reason)
 	}
 	return nil, nil
+}
+
+// gone tells the others that a document is not open any more.
+func (s *session) gone(d *Document) {
+	s.stale.changed(d.key)
+	s.diag.closed(d)
 }
 
 // apply returns the document after the events. If it cannot be made the reason says why, and the document returned is the old one, marked.
@@ -183,7 +190,7 @@ func (s *session) didClose(ctx context.Context, r *jsonrpc2.Request) (any, error
 	if s.srv.DidClose != nil {
 		err = s.srv.DidClose(s.scope(ctx), d)
 	}
-	s.diag.closed(d)
+	s.gone(d)
 	return nil, err
 }
 

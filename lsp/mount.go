@@ -67,6 +67,9 @@ func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 func (s *session) methods() *jsonrpc2.Mux {
 	m := jsonrpc2.NewMux()
 	m.Use(s.settled)
+	if s.stale != nil {
+		m.Use(s.stale.watch)
+	}
 	for i := range routes {
 		rt := &routes[i]
 		if rt.way == toClient {

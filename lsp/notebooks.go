@@ -114,7 +114,7 @@ func (s *session) closeCells(ctx context.Context, cells []uri.URI) (err error) {
 				err = e
 			}
 		}
-		s.diag.closed(d)
+		s.gone(d)
 	}
 	return err
 }

@@ -43,6 +43,11 @@ type Server struct {
 	DidSave   func(context.Context, *Document) error
 	DidClose  func(context.Context, *Document) error
 
+	// CancelStale ends the context of requests about a document when that changes or is closed: those that then return the context's error, and
+	// those that have not started, are answered [ContentModified]. A function that has its result nevertheless may return it. See [Fresh] for
+	// functions that decide for themselves.
+	CancelStale bool
+
 	// Diagnose finds what is wrong with a document, for clients that ask for diagnostics (LSP 3.18, "Pull Diagnostics") and for those that
 	// want them published: one of the two, by the client's capabilities. Runs for different documents overlap. ctx ends when a change makes
 	// the run useless, and then its result is dropped. [ReportFor] is for what it finds in other documents.

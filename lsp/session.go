@@ -39,6 +39,7 @@ type session struct {
 	books atomic.Pointer[notebooks]
 	later []protocol.Registration // to be sent once the client is initialized
 	diag  diagnoser
+	stale *stale // nil: requests are not ended when their document changes
 	tasks progresses
 	trace atomic.Pointer[protocol.TraceValue]
 
@@ -55,6 +56,9 @@ func newSession(srv *Server) *session {
 	s.docs.Store(&Snapshot{})
 	s.client.s = s
 	s.diag.init(s)
+	if srv.CancelStale {
+		s.stale = new(stale)
+	}
 	return s
 }
 
