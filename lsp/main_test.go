@@ -41,13 +41,16 @@ func connect(t testing.TB, srv *Server) *peer {
 }
 
 // dial is connect without starting the client, so that handlers can be added.
-func dial(t testing.TB, srv *Server) *peer {
+func dial(t testing.TB, srv *Server, set ...func(*jsonrpc2.Options)) *peer {
 	t.Helper()
 	a, b := jsonrpc2.Pipe()
 	p := &peer{
 		t: t, srv: srv, mux: jsonrpc2.NewMux(), over: make(chan error, 1), opts: new(jsonrpc2.Options),
 		diagnostics: make(chan *protocol.PublishDiagnosticsParams, 1000),
 		logs:        make(chan *protocol.LogMessageParams, 1000),
+	}
+	for _, f := range set {
+		f(p.opts)
 	}
 	m, err := srv.Mount(p.opts)
 	if err != nil {

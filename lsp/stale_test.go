@@ -52,21 +52,31 @@ func TestCancelStale(t *testing.T) {
 
 // A request that had to wait until its document changed does not run at all.
 func TestStaleBeforeItStarts(t *testing.T) {
-	s := newSession(&Server{CancelStale: true})
-	s.docs.Store(s.docs.Load().put(NewDocument("file:///a", "x", 1, "", "utf-8")))
-	ctx := s.scope(context.Background())
-	ran := false
-	h := s.stale.watch(jsonrpc2.HandlerFunc(func(context.Context, *jsonrpc2.Request) (any, error) { ran = true; return nil, nil }))
-	r := jsonrpc2.NewRequest("textDocument/hover", jsonrpc2.NumberID(1), []byte(hoverParams))
-	if _, err := h.Handle(ctx, r); err != nil || !ran {
-		t.Errorf("a fresh request: %v, ran %v", err, ran)
+	started, changed := make(chan int, 10), make(chan struct{})
+	p := dial(t, &Server{CancelStale: true, Hover: func(_ context.Context, p *protocol.HoverParams) (*protocol.Hover, error) {
+		started <- int(p.Position.Line)
+		<-changed
+		return nil, nil
+	}, DidChange: func(context.Context, *Document) error { close(changed); return nil }}, func(o *jsonrpc2.Options) { o.MaxRunning = 1 })
+	p.start()
+	p.init(plainInit)
+	p.open("file:///a", 1, "")
+	hover := func(line int) *jsonrpc2.Pending {
+		return p.conn.Go(context.Background(), "textDocument/hover", object("textDocument", object("uri", "file:///a"), "position", object("line", line, "character", 0)))
 	}
-	s.docs.Store(s.docs.Load().put(NewDocument("file:///a", "x", 2, "", "utf-8")))
-	ran = false
-	_, err := h.Handle(ctx, r)
-	wantCode(t, err, CodeContentModified)
-	if ran || len(s.stale.runs) != 0 {
-		t.Errorf("ran %v, %d documents left", ran, len(s.stale.runs))
+	first := hover(1)
+	receive(t, started)
+	waits := hover(2)
+	p.change("file:///a", 2, edit(0, 0, 0, 0, "x"))
+	wantCode(t, waits.Wait(nil), CodeContentModified)
+	if err := first.Wait(nil); err != nil {
+		t.Error(err)
+	}
+	if err := hover(3).Wait(nil); err != nil {
+		t.Error(err)
+	}
+	if line := receive(t, started); line != 3 {
+		t.Errorf("the hover of line %d has run", line)
 	}
 }
 
