@@ -15,6 +15,7 @@ import (
 
 	"go.lsp.dev/uri"
 
+	"github.com/tandem-rpc/tandem/internal/agent"
 	"github.com/tandem-rpc/tandem/internal/notes"
 	"github.com/tandem-rpc/tandem/lsp"
 )
@@ -29,11 +30,14 @@ type demo struct {
 	sample *folder // served to those who open no folder
 	beside *folder // of texts that are no file of any folder: each stands for itself
 
+	agents *agent.Server // nil if there is none
+
 	mu         sync.Mutex
 	folders    []*folder // longest path first
 	loose      []*folder
 	clients    map[*lsp.Client]*client
 	slots      map[lsp.Key]*slot
+	rung       chan struct{} // closed, and made anew, when notes have changed; under mu
 	generation atomic.Uint64 // goes up when a text may belong to another folder than before
 }
 
@@ -46,6 +50,7 @@ func newDemo() *demo {
 		beside:  inMemory(empty()),
 		clients: map[*lsp.Client]*client{},
 		slots:   map[lsp.Key]*slot{},
+		rung:    make(chan struct{}),
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	return d
@@ -99,6 +104,9 @@ func (d *demo) leave(f *folder) {
 	d.folders = slices.DeleteFunc(d.folders, func(g *folder) bool { return g == f })
 	d.generation.Add(1)
 	f.stop()
+	if d.agents != nil {
+		d.agents.FoldersChanged()
+	}
 }
 
 // alone returns the folder for a file that lies in none that an editor has open. The caller holds d.mu.

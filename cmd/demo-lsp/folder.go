@@ -49,6 +49,9 @@ func (d *demo) openFolder(dir string, loose bool) *folder {
 		}
 		f.Workspace = w
 		close(f.ready)
+		if d.agents != nil {
+			d.agents.FoldersChanged()
+		}
 		if err == nil {
 			d.watch(ctx, f)
 		}

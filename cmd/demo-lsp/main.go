@@ -5,6 +5,7 @@
 //	demo-lsp -root DIR        serve the notes of DIR, whatever the editor opens
 //	demo-lsp -listen :4389    serve on a TCP port of this machine
 //	demo-lsp -ws :4390        serve over WebSocket on a port of this machine, for editors in web pages
+//	demo-lsp -mcp :4391       serve agents as well, over MCP: they see what has not been saved, and their edits appear in the editor
 //	demo-lsp -stats           print what was called how often, and the times, at the end
 //	demo-lsp -try             start itself as a child, talk to it as an editor would, and print the traffic
 //
@@ -34,6 +35,12 @@ func run() int {
 	fs := flag.NewFlagSet("demo-lsp", flag.ContinueOnError)
 	root := fs.String("root", "", "serve the Markdown notes of `DIR`; without it, the folder that the editor opens")
 	ws := fs.String("ws", "", "serve over WebSocket on `ADDR`: HOST:PORT or PORT of this machine")
+	var mcp []string
+	fs.Func("mcp", "also serve agents, with the notes as editors have them, on `ADDR`: HOST:PORT, PORT or unix:PATH; may be given more than once", func(address string) error {
+		mcp = append(mcp, address)
+		return nil
+	})
+	tokens := fs.String("token-file", "", "serve only agents that send a token of `FILE`: one a line, then a name and read-only if it is")
 	try := fs.Bool("try", false, "start this server as a child, talk to it and print the traffic")
 	if code, ok := c.Parse(fs, os.Args[1:]); !ok {
 		return code
@@ -42,20 +49,23 @@ func run() int {
 		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 		defer stop()
 		if err := tryServer(ctx, os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, "demo-lsp:", err)
-			return framework.ExitFailure
+			return fail(err)
 		}
 		return 0
 	}
 	d := newDemo()
 	defer d.close()
+	endpoints, err := d.serveAgents(mcp, *tokens)
+	if err != nil {
+		return fail(err)
+	}
 	if *root != "" {
 		if err := d.serve(context.Background(), *root); err != nil {
-			fmt.Fprintln(os.Stderr, "demo-lsp:", err)
-			return framework.ExitFailure
+			return fail(err)
 		}
 	}
-	rt, server := &framework.Runtime{Options: jsonrpc2.Options{MaxFrame: maxFrame}}, d.server()
+	server := d.server()
+	rt := &framework.Runtime{Options: jsonrpc2.Options{MaxFrame: maxFrame}, Beside: endpoints}
 	if *ws == "" {
 		return c.Run(context.Background(), rt, server)
 	}
@@ -65,6 +75,11 @@ func run() int {
 	}
 	c.Listen, rt.Web = *ws, webSocket(rt, server)
 	return c.Run(context.Background(), rt)
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "demo-lsp:", err)
+	return framework.ExitFailure
 }
 
 // webSocket is server for editors in web pages.

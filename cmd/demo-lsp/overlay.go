@@ -173,12 +173,29 @@ func (d *demo) forget() {
 	}
 }
 
-// changed has the open documents diagnosed again whose links may lead elsewhere after a change of notes, and hints drawn again.
+// changed tells editors and agents of changes of notes.
 func (d *demo) changed(f *folder, changes ...notes.Change) {
+	d.refresh(f, changes...)
+	if d.agents != nil {
+		d.agents.Changed(f.Workspace, changes...)
+	}
+}
+
+// bell returns a channel that is closed when notes change.
+func (d *demo) bell() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.rung
+}
+
+// refresh has the open documents diagnosed again whose links may lead elsewhere after a change of notes, and hints drawn again.
+func (d *demo) refresh(f *folder, changes ...notes.Change) {
 	var docs []lsp.Key
 	count := false
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	close(d.rung)
+	d.rung = make(chan struct{})
 	for _, c := range changes {
 		count = count || recounts(c)
 		for _, p := range c.Affected {

@@ -31,7 +31,7 @@ type Editors interface {
 // Options are the settings of a Server.
 type Options struct {
 	Name string // the server's
-	// Folders returns the folders there are now.
+	// Folders returns the folders there are now, when they are ready. With a context that has ended it returns those that are, and an error.
 	Folders func(context.Context) ([]Folder, error)
 	// Editors is nil where there are none.
 	Editors Editors
@@ -74,10 +74,9 @@ func New(o Options) *Server {
 
 // Changed tells clients that notes have changed: those that have subscribed to one of them, and everybody where a note came, went, or has another title.
 func (s *Server) Changed(w *notes.Workspace, changes ...notes.Change) {
-	folders, err := s.o.Folders(context.Background())
-	if err != nil {
-		return
-	}
+	now, stop := context.WithCancel(context.Background())
+	stop() // nobody has read the notes of a folder that is not ready
+	folders, _ := s.o.Folders(now)
 	for i, f := range folders {
 		if f.Workspace != w {
 			continue
