@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,10 +17,13 @@ import (
 // errRetrigger answers a pull that was overtaken: the client is to ask again (DiagnosticServerCancellationData).
 var errRetrigger = &jsonrpc2.Error{Code: CodeServerCancelled, Message: ServerCancelled.Message, Data: json.RawMessage(`{"retriggerRequest":true}`)}
 
-// choose decides, once the client is known, who begins: a client that can ask for diagnostics is left to do so.
+// choose decides, once the client is known, who begins: a client that can ask for diagnostics is left to do so. One with an empty capability for it beside
+// publishDiagnostics is not: @codemirror/lsp-client (6.3) announces that and never asks, and another that does can show what is published as well.
 func (d *diagnoser) choose() {
 	c := &d.s.client
-	d.pulls = !d.s.srv.PushDiagnostics && c.Can("textDocument.diagnostic")
+	capability := c.capability("textDocument.diagnostic")
+	empty := bytes.IndexByte(capability, '"') < 0 && c.Can("textDocument.publishDiagnostics")
+	d.pulls = !d.s.srv.PushDiagnostics && c.Can("textDocument.diagnostic") && !empty
 	d.markup = c.Can("textDocument.diagnostic.markupMessageSupport")
 	d.related = c.Can("textDocument.diagnostic.relatedDocumentSupport")
 }

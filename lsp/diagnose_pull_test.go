@@ -109,6 +109,9 @@ func TestPushOrPull(t *testing.T) {
 		{"no capability", &Server{Diagnose: diagnose}, plainInit, false},
 		{"null", &Server{Diagnose: diagnose}, `{"capabilities":{"textDocument":{"diagnostic":null}}}`, false},
 		{"can ask", &Server{Diagnose: diagnose}, pullInit, true},
+		{"can ask and says no more", &Server{Diagnose: diagnose}, aloneInit, true},
+		{"says that it can ask, and does not", &Server{Diagnose: diagnose}, `{"capabilities":{"textDocument":{"diagnostic":{},"publishDiagnostics":{"versionSupport":true}}}}`, false},
+		{"can do both", &Server{Diagnose: diagnose}, `{"capabilities":{"textDocument":{"diagnostic":{"dynamicRegistration":false},"publishDiagnostics":{}}}}`, true},
 		{"can ask and is not to", &Server{Diagnose: diagnose, PushDiagnostics: true}, pullInit, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
