@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,15 +61,12 @@ func demoHTTP(t *testing.T, folder string) (*exec.Cmd, string) {
 	if err != nil || !ok {
 		t.Fatalf("demo-mcp does not say where it is: %q, %v", line, err)
 	}
-	go func() { // so that it can say more
-		for {
-			if _, err := lines.ReadString('\n'); err != nil {
-				return
-			}
-		}
-	}()
+	go drain(lines)
 	return cmd, at
 }
+
+// drain reads what else a server says, so that it can say it.
+func drain(lines *bufio.Reader) { _, _ = io.Copy(io.Discard, lines) }
 
 // interrupt ends a server the way Ctrl-C does.
 func interrupt(t *testing.T, cmd *exec.Cmd) {

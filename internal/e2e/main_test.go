@@ -179,6 +179,14 @@ func find(tool string) ([]string, error) {
 			missing = errors.Join(missing, err)
 		}
 		return nil, fmt.Errorf("%w: install Chromium", missing)
+	case "codemirror":
+		for _, name := range []string{"@codemirror/lsp-client", "codemirror", "esbuild"} {
+			if _, err := os.Stat(filepath.Join(modules, name, "package.json")); err != nil {
+				return nil, fmt.Errorf("%w: %s", err, install)
+			}
+		}
+		node, err := findNode(modules)
+		return []string{node}, err
 	case "code-server":
 		script := filepath.Join(modules, "..", "vscode", "node_modules", "code-server", "out", "node", "entry.js")
 		built := filepath.Join(filepath.Dir(script), "..", "..", "lib", "vscode", "node_modules", "ws", "package.json")

@@ -33,6 +33,14 @@ func TestVSCode(t *testing.T) {
 	for _, transport := range []string{"stdio", "pipe"} {
 		t.Run(transport, func(t *testing.T) {
 			dir, folder := t.TempDir(), notes(t)
+			for name, text := range map[string]string{
+				"one.md": "# One\n\n😀😀 is a #draft of one\n",
+				"two.md": "# Two\n\n😀 so is this #draft\n",
+			} {
+				if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 			status := filepath.Join(dir, "status")
 			settings := map[string]any{
 				"tandemNotes.server.path":                          reporting(t, dir, server, status),

@@ -34,11 +34,12 @@ export async function story(page, run) {
   }
 }
 
-/** shot takes a picture of the page, if there is a file to put it in. */
-export async function shot(page, path) {
+/** shot takes a picture of the upper part of the page, if there is a file to put it in. */
+export async function shot(page, path, height) {
   if (!path) return;
   mkdirSync(dirname(path), { recursive: true });
-  await page.screenshot({ path });
+  const { width } = page.viewportSize();
+  await page.screenshot({ path, clip: { x: 0, y: 0, width, height } });
 }
 
 /** freePorts returns ports of this machine that nobody uses. */

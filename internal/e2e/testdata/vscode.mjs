@@ -38,7 +38,7 @@ async function problems(...want) {
 }
 
 check("the workbench opens", async () => {
-  page = await open(chromium);
+  page = await open(chromium, { viewport: { width: 1000, height: 700 } });
   await page.goto(`${url}/?folder=${encodeURIComponent(folder)}`);
   await story(page, () => page.getByRole("treeitem", { name: "index.md" }).waitFor());
 }, 3 * patience);
@@ -57,7 +57,7 @@ step("hover shows what is wrong with a link", async () => {
   await word("missing.md").hover();
   await page.locator(".monaco-hover", { hasText: "broken-note" }).first().waitFor();
   await page.locator(".monaco-hover", { hasText: /Loading|Checking/ }).waitFor({ state: "detached" });
-  await shot(page, picture);
+  await shot(page, picture, 320);
 });
 step("the problem is listed where it is", async () => {
   await page.keyboard.press("Escape");
@@ -75,10 +75,32 @@ step("an edit behind such characters mends a link", async () => {
   await page.keyboard.insertText("other");
   await problems(nowhere);
 });
+step("completion offers notes by their titles", async () => {
+  await line("nowhere.md").click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(" [more](ot"); // the editor adds what closes it
+  await page.keyboard.press("Control+Space");
+  const offer = page.locator(".suggest-widget .monaco-list-row", { hasText: "Other note" });
+  await offer.click();
+  await line("[more](other.md)").waitFor();
+  await problems(nowhere);
+});
 step("save", async () => {
   await page.keyboard.press(`${modifier}+s`);
-  const want = "# Index\n😀 see [other](other.md) é\n😀😀 but [gone](other.md)\n🙂🙂 [new](nowhere.md)";
+  const want = "# Index\n😀 see [other](other.md) é\n😀😀 but [gone](other.md)\n🙂🙂 [new](nowhere.md) [more](other.md)";
   await until(want, () => text("index.md"), patience);
+});
+step("rename a tag in all notes", async () => {
+  await page.getByRole("treeitem", { name: "one.md" }).dblclick();
+  await word("#draft").click();
+  await page.keyboard.press("F2");
+  const box = page.locator(".rename-box input");
+  await box.fill("final");
+  await page.keyboard.press("Enter");
+  await box.waitFor({ state: "hidden" });
+  await line("#final").waitFor();
+  await until("# One\n\n😀😀 is a #final of one\n", () => text("one.md"), patience); // the editor saves what it refactors
+  await until("# Two\n\n😀 so is this #final\n", () => text("two.md"), patience);
 });
 step("close the note", async () => {
   await command("View: Close All Editors");
