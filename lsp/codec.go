@@ -32,7 +32,7 @@ func (codec) Unmarshal(data []byte, v any) error {
 	case *view:
 		*v = data
 		return nil
-	case *protocol.InitializeParams:
+	case *tolerant:
 		return lenient(data, v)
 	}
 	if readQuick(data, v) {

@@ -25,11 +25,15 @@ func (s *session) initialize(ctx context.Context, r *jsonrpc2.Request) (result a
 		done = true
 		return nil, jsonrpc2.ErrInvalidParams
 	}
-	params := new(protocol.InitializeParams)
-	if err := r.Decode(params); err != nil {
+	var read tolerant
+	if err := r.Decode(&read); err != nil {
 		done = true
 		return nil, err
 	}
+	if len(read.absent) > 0 {
+		s.fail(ctx, r, fmt.Errorf("lsp: initialize: not of their types, and taken for absent: %q", read.absent))
+	}
+	params := &read.InitializeParams
 	s.client.params, s.client.raw = params, r.Params()
 	s.client.folders.first(params)
 	s.diag.choose()

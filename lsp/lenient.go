@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"go.lsp.dev/protocol"
 )
@@ -16,32 +17,62 @@ import (
 // maxMended is how many values are tried one by one. Only those around what does not fit are.
 const maxMended = 2000
 
+// tolerant is the params of initialize, and the members in them that were taken for absent.
+type tolerant struct {
+	protocol.InitializeParams
+	absent []string
+}
+
 // lenient decodes the params of initialize into v, which must be zero. It fails for what is no object, and for a process id that is none.
-func lenient(data []byte, v *protocol.InitializeParams) error {
-	if protocol.Unmarshal(data, v) == nil {
+func lenient(data []byte, v *tolerant) error {
+	if decodes(data, &v.InitializeParams) {
 		return nil
 	}
 	m := mender{left: maxMended}
 	if id := member(data, "processId"); id != nil && !m.fits(slices.Concat([]byte(`{"processId":`), id, []byte{'}'})) {
 		return errDecode
 	}
-	kept, ok := m.mend(data, func(b []byte) []byte { return b })
-	if *v = (protocol.InitializeParams{}); !ok || protocol.Unmarshal(kept, v) != nil {
+	kept, ok := m.mend(data, "", func(b []byte) []byte { return b })
+	v.InitializeParams = protocol.InitializeParams{}
+	if !ok || !decodes(kept, &v.InitializeParams) {
 		return errDecode
 	}
+	v.absent = m.absent
 	return nil
 }
 
+// decodes decodes what fits as a whole.
+func decodes(data []byte, v *protocol.InitializeParams) bool {
+	return protocol.Unmarshal(data, v) == nil || respell(data, v) == nil
+}
+
 // mender looks for the values that do not fit.
-type mender struct{ left int }
+type mender struct {
+	left   int
+	absent []string // where they stand, the first of them
+}
+
+// Of so many of them is told, and so much of each.
+const (
+	maxAbsent     = 8
+	maxAbsentName = 200
+)
 
 func (m *mender) fits(params []byte) bool {
 	m.left--
-	return m.left >= 0 && protocol.Unmarshal(params, new(protocol.InitializeParams)) == nil
+	return m.left >= 0 && decodes(params, new(protocol.InitializeParams))
 }
 
-// mend returns a value without the parts that do not fit. in makes the params that have nothing but the value, in its place.
-func (m *mender) mend(value []byte, in func([]byte) []byte) (kept []byte, ok bool) {
+func (m *mender) drop(path string) {
+	path = path[:min(len(path), maxAbsentName)]
+	if len(m.absent) < maxAbsent && !slices.Contains(m.absent, path) {
+		m.absent = append(m.absent, path)
+	}
+}
+
+// mend returns a value without the parts that do not fit. path is the names that lead to it, and in makes the params that have nothing but the value,
+// in its place.
+func (m *mender) mend(value []byte, path string, in func([]byte) []byte) (kept []byte, ok bool) {
 	if m.fits(in(value)) {
 		return value, true
 	}
@@ -53,7 +84,7 @@ func (m *mender) mend(value []byte, in func([]byte) []byte) (kept []byte, ok boo
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			quoted, _ := json.Marshal(name) // a string always encodes
 			member := func(b []byte) []byte { return slices.Concat(quoted, []byte{':'}, b) }
-			part, ok := m.mend(members[name], func(b []byte) []byte { return in(slices.Concat([]byte{'{'}, member(b), []byte{'}'})) })
+			part, ok := m.mend(members[name], strings.TrimPrefix(path+"."+name, "."), func(b []byte) []byte { return in(slices.Concat([]byte{'{'}, member(b), []byte{'}'})) })
 			if ok {
 				kept = append(comma(kept), member(part)...)
 			}
@@ -64,13 +95,17 @@ func (m *mender) mend(value []byte, in func([]byte) []byte) (kept []byte, ok boo
 		for _, e := range elements {
 			if m.fits(in(slices.Concat([]byte{'['}, e, []byte{']'}))) { // whole or not at all: half a folder is none
 				kept = append(comma(kept), e...)
+			} else {
+				m.drop(path)
 			}
 		}
 		kept = append(kept, ']')
-	default:
+	}
+	if kept == nil || !m.fits(in(kept)) {
+		m.drop(path)
 		return nil, false
 	}
-	return kept, m.fits(in(kept))
+	return kept, true
 }
 
 func comma(b []byte) []byte {

@@ -3,6 +3,7 @@ package field
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -276,6 +277,10 @@ func TestLSPInitialize(t *testing.T) {
 				k.send(request("1", "initialize", "{"+c.params+"}"), note("initialized", "{}"), didOpen("file:///a", "text"))
 				if got := strings.Join(k.heard(), "\n"); !strings.Contains(got, `"id":1,"result":`) || !strings.Contains(got, c.has) {
 					t.Errorf("got %s", clip(got))
+				}
+				told := strings.Contains(strings.Join(k.reported(), " "), "taken for absent")
+				if fits := slices.Contains([]string{"nothing wrong", "no capabilities", "encodings of the future", "kinds of the future", "trace of the future", "members that nobody knows"}, c.name[4:]); told == fits {
+					t.Errorf("told: %v", told)
 				}
 				if _, text := k.document("file:///a"); text != "text" {
 					t.Errorf("then the text is %q", text)
