@@ -85,9 +85,9 @@ func ExampleClient_Text() {
 		fmt.Println(err)
 	}
 	// Output:
-	// -> initialize {"processId":null,"clientInfo":{"name":"minimal"},
-	// <- result {"capabilities":{"positionEncoding":"utf-8","textDocum
+	// -> initialize {"capabilities":{"general":{"positionEncodings":["
+	// <- result {"capabilities":{"executeCommandProvider":{"commands":
 	// -> initialized {}
-	// -> textDocument/didOpen {"textDocument":{"uri":"file:///a.txt","
-	// <- textDocument/publishDiagnostics {"uri":"file:///a.txt","versi
+	// -> textDocument/didOpen {"textDocument":{"languageId":"plaintext
+	// <- textDocument/publishDiagnostics {"diagnostics":[{"message":"d
 }

@@ -47,7 +47,7 @@ func (c *Client) Transcript() []Entry {
 // Text returns the transcript as [Client.Golden] compares it, the same for every run of a test in which the two sides say the same. What the client says stands
 // in its order, one message a line. What the server says comes in between, in an order that depends on chance, so each of its messages has a fixed place:
 // answers behind their requests, diagnostics of a version behind what made that version, progress behind the request whose token it has, and
-// everything else at the end, by method. Ids are left out, as who answers what is plain to see; process ids and times are replaced by their names.
+// everything else at the end, by method. Members of objects are sorted by name. Ids are left out, as who answers what is plain to see; process ids and times are replaced by their names.
 func (c *Client) Text() string {
 	entries := c.Transcript()
 	after := make(map[int][]Entry) // of the server, by the place of what they belong to
@@ -171,13 +171,13 @@ func (c *Client) line(b *strings.Builder, arrow string, e Entry) {
 	case m.Method != "":
 		s += m.Method
 		if m.Params != nil {
-			s += " " + compact(m.Params)
+			s += " " + sorted(m.Params)
 		}
 	case m.Error != nil:
 		raw, _ := json.Marshal(m.Error)
-		s += "error " + compact(raw)
+		s += "error " + sorted(raw)
 	case m.ID != nil:
-		s += "result " + compact(m.Result)
+		s += "result " + sorted(m.Result)
 	default:
 		s += string(e.Payload)
 	}
@@ -189,6 +189,23 @@ func (c *Client) line(b *strings.Builder, arrow string, e Entry) {
 	}
 	b.WriteString(strings.ReplaceAll(s, "\n", `\n`))
 	b.WriteByte('\n')
+}
+
+// sorted is a JSON text with members in the order of their names: maps of Go are encoded in any.
+func sorted(raw json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return string(raw)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(v) != nil {
+		return string(raw)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func compact(raw json.RawMessage) string {
