@@ -36,22 +36,38 @@
 // [Server.DiagnoseWorkspace] for files that are not open. Where results depend on something that is not the document, [Client.Rediagnose] asks for
 // another look.
 //
+// # More than that a function is there
+//
+// [Options] has what the client has to know beyond that: trigger characters, kinds of code actions, filters of files. With Options.Dynamic functions are
+// registered while the session runs, for the documents of a selector, where the client can do that.
+//
+// A function whose result is a list may give it away in parts with [Stream]. Clients that want parts get them at once; for all others they are put
+// together, so a function is written once. [Client.Begin] shows how far it is. [RawParams] has what the typed params do not: members that only one
+// client knows.
+//
+// The cells of notebooks are documents; [NotebookFrom] tells which notebook one belongs to.
+//
 // # Calling the client
 //
-// [ClientFrom] gives the other side: messages, settings, edits, progress. A handler may call and wait for the answer; answers never stand behind
-// other messages. Notifications a handler sends reach the client before the handler's result does.
+// [ClientFrom] gives the other side: messages, settings, folders, edits, progress. A handler may call and wait for the answer; answers never stand behind
+// other messages. Notifications a handler sends reach the client before the handler's result does. What the client has no capability for is
+// refused with [ErrUnsupported] before it is sent; [Client.Can] asks for any capability by its path.
+//
+// [Client.Setting] remembers answers until the client says that its configuration has changed. [Client.Watch] has it tell of changes of files. [Edits]
+// makes edits that the client refuses if their document has changed. [Client.RefreshSoon] makes one request of many.
 //
 // # Order and concurrency
 //
 // Notifications are handled one at a time, in the order they came. Requests run side by side, and each starts after every notification that came
 // before it. A cancel notification takes effect at once, also for a request that has not started. The functions DidOpen, DidChange, DidSave and
-// DidClose are part of that order, so everything waits for them; Initialized is not.
+// DidClose are part of that order, so everything waits for them; Initialized and DidChangeConfiguration are not. Shutdown, and cancelling work by its
+// progress token, wait for nothing.
 //
 // # Lifecycle
 //
 // Requests before initialize are answered -32002, after shutdown -32600; notifications are dropped then; exit is obeyed at any time. What a client
-// sends right behind initialize, without waiting, is served in order. Shutdown does not wait for requests that run. [Server.ExitCode] and
-// [Server.OnParent] are for the runtime: exit codes by the specification, and the end of the server with its editor.
+// sends right behind initialize, without waiting, is served in order. Shutdown is answered at once, whatever runs or waits. [Server.ExitCode] and
+// [Server.OnParent] are for the runtime: exit codes by the specification, and the end of the server with its editor, unless [Server.IgnoreParent] is set.
 //
 // # Errors
 //

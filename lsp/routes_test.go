@@ -203,7 +203,7 @@ func TestRoutesLeadSomewhere(t *testing.T) {
 		bound[rt.serve.field] = true
 	}
 	for i := range v.NumField() {
-		if f := v.Field(i); f.Type.Kind() == reflect.Func && !bound[f.Name] {
+		if f := v.Field(i); f.IsExported() && f.Type.Kind() == reflect.Func && !bound[f.Name] {
 			t.Errorf("Server.%s has no row", f.Name)
 		}
 	}
