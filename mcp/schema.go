@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -17,7 +18,7 @@ type schema struct {
 	source   *jsonschema.Schema
 	anatomy  *anatomy
 	fast     *node // nil: outside of what can be compiled
-	resolved *jsonschema.Resolved
+	resolved func() (*jsonschema.Resolved, error)
 }
 
 var (
@@ -98,11 +99,29 @@ func newSchema(s *jsonschema.Schema, text []byte, o *jsonschema.ResolveOptions) 
 		return nil, err
 	}
 	// No Loader: a reference to elsewhere is an error and nothing is fetched.
-	resolved, err := s.Resolve(o)
-	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+	resolved := sync.OnceValues(func() (*jsonschema.Resolved, error) { return s.Resolve(o) })
+	fast := compile(s)
+	// What was inferred and can be compiled is resolved when the compiled form is not sure for the first time, which saves a program that starts half of the
+	// work. Its patterns are known to be good; defaults are not.
+	if fast == nil || o == nil || hasDefaults(s) {
+		if _, err := resolved(); err != nil {
+			return nil, fmt.Errorf("schema: %w", err)
+		}
 	}
-	return &schema{text: text, source: s, anatomy: a, fast: compile(s), resolved: resolved}, nil
+	return &schema{text: text, source: s, anatomy: a, fast: fast, resolved: resolved}, nil
+}
+
+// hasDefaults reports whether a schema or one of its properties or items has a default. It is for schemas that compile.
+func hasDefaults(s *jsonschema.Schema) bool {
+	if s == nil {
+		return false
+	}
+	for _, p := range s.Properties {
+		if hasDefaults(p) {
+			return true
+		}
+	}
+	return s.Default != nil || hasDefaults(s.Items) || hasDefaults(s.AdditionalProperties)
 }
 
 // depth returns how deep JSON text is nested, without recursion.
@@ -140,7 +159,11 @@ func (s *schema) judge(raw []byte, what string) error {
 	if !s.anatomy.affordable(s.source, v, len(raw)) {
 		return errExpensive
 	}
-	if s.resolved.Validate(v) == nil {
+	resolved, err := s.resolved()
+	if err != nil {
+		return errors.New(what + ": the schema cannot be used")
+	}
+	if resolved.Validate(v) == nil {
 		return nil
 	}
 	if reason := s.anatomy.explain(s.source, v, what); reason != "" {

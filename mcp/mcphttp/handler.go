@@ -36,6 +36,7 @@ type Handler struct {
 	reserved   int            // places for sessions that begin
 	noVictim   time.Time
 	sweep      *time.Timer
+	relief     relief
 	modern     *exchange      // those that run, as a list
 	listens    map[string]int // subscriptions/listen by principal
 }

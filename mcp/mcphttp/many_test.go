@@ -79,6 +79,11 @@ func TestTenThousandSessions(t *testing.T) {
 	everybody("delete", func(i int) bool {
 		return directWith(h, "DELETE", "", header{"Mcp-Session-Id": ids[i]}).Code == 200
 	})
+	h.mu.Lock()
+	if h.relief.timer == nil || h.relief.most != n/4 {
+		t.Errorf("memory is not given back: %+v", h.relief)
+	}
+	h.mu.Unlock()
 	everybody("call after the end", func(i int) bool {
 		status, _, _ := post(ids[i], request("2", "ping", ""))
 		return status == 404

@@ -102,6 +102,7 @@ func (h *Handler) add(s *session) bool {
 	}
 	h.reserved--
 	h.sessions[s.id] = s
+	h.relief.came(len(h.sessions))
 	if h.sweep == nil {
 		h.sweep = time.AfterFunc(h.sweepEvery(), h.sweepSessions)
 	}
@@ -114,6 +115,7 @@ func (h *Handler) remove(s *session) bool {
 		return false
 	}
 	delete(h.sessions, s.id)
+	h.relief.went(len(h.sessions))
 	h.forgetPrincipal(s.principal)
 	return true
 }

@@ -18,6 +18,7 @@ import (
 func (h *Handler) Shutdown(ctx context.Context) error {
 	h.phase.CompareAndSwap(open, draining)
 	h.mu.Lock()
+	h.relief.stop()
 	if h.sweep != nil {
 		h.sweep.Stop()
 		h.sweep = nil
