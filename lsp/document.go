@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math"
 	"sync/atomic"
+	"unsafe"
+	"weak"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -23,8 +25,9 @@ type Document struct {
 	version  int32
 	text     rope.Text
 	unit     rope.Unit
-	unsynced bool // a change could not be applied
-	flat     atomic.Pointer[string]
+	unsynced bool                               // a change could not be applied
+	flat     atomic.Pointer[string]             // the whole text, where the tree shares its memory
+	built    atomic.Pointer[weak.Pointer[byte]] // the whole text as Text has put it together, while somebody uses it
 }
 
 // NewDocument returns a document for tests, and for texts that come from elsewhere than the client. Bytes of text that are not UTF-8 become U+FFFD.
@@ -72,13 +75,22 @@ func (d *Document) Len() int { return d.text.Len() }
 func (d *Document) Lines() int { return d.text.Lines() }
 
 // Text returns the whole text. The first call for a version that came by an edit puts the text together, which takes time and memory for its
-// length; later calls return the same string.
+// length; later calls return the same string, as long as somebody uses it or a part of it.
 func (d *Document) Text() string {
 	if s := d.flat.Load(); s != nil {
 		return *s
 	}
-	s := d.text.String()
-	d.flat.Store(&s)
+	if w := d.built.Load(); w != nil {
+		if p := w.Value(); p != nil {
+			return unsafe.String(p, d.text.Len())
+		}
+	}
+	s, whole := d.text.Whole()
+	if !whole {
+		s = d.text.String() // in memory of its own: only such may be pointed to weakly
+		w := weak.Make(unsafe.StringData(s))
+		d.built.Store(&w)
+	}
 	return s
 }
 

@@ -65,13 +65,22 @@ func (t Text) Len() int { return t.Sum().Bytes }
 // is a line too, even if it is empty.
 func (t Text) Lines() int { return t.Sum().Breaks + 1 }
 
-// String returns the whole text as one string.
-func (t Text) String() string {
+// Whole returns the text if it is in one piece as it is.
+func (t Text) Whole() (s string, ok bool) {
 	switch {
 	case t.root == nil:
-		return ""
+		return "", true
 	case t.root.kids == nil:
-		return t.root.text
+		return t.root.text, true
+	}
+	return "", false
+}
+
+// String returns the whole text as one string. If it is not in one piece that
+// is a new one.
+func (t Text) String() string {
+	if s, ok := t.Whole(); ok {
+		return s
 	}
 	var b strings.Builder
 	b.Grow(t.root.sum.Bytes)
