@@ -72,7 +72,7 @@ func TestDocumentedConfigurations(t *testing.T) {
 	}{
 		{"VS Code", "servers", "stdio", "http", []string{"notes", "notes-from-source", "notes-http"}},
 		{"Claude Desktop", "mcpServers", nil, nil, []string{"notes", "notes-from-source"}},
-		{"Cursor", "mcpServers", nil, nil, []string{"notes", "notes-from-source", "notes-http"}},
+		{"Cursor", "mcpServers", "stdio", nil, []string{"notes", "notes-from-source", "notes-http"}},
 		{"MCP Inspector", "mcpServers", "stdio", "streamable-http", []string{"notes", "notes-from-source", "notes-http"}},
 	} {
 		servers := documented(t, tt.client, tt.key, folder, address)
