@@ -71,11 +71,15 @@ function refresh() {
   seen = state;
 }
 
-setInterval(() => { if (!document.hidden) { plots = plots || (live && !paused); if (plots) draw(); } }, 250);
+setInterval(() => {
+  if (document.hidden) return;
+  plots = plots || (live && !paused); // time goes on
+  if (plots) draw();
+}, 250);
 
 // ---- live
 
-let source = null, live = false, ended = false;
+let source = null, live = false;
 
 function state(text, name) {
   put($('state'), text);
@@ -110,7 +114,6 @@ function connect() {
   source.onerror = () => {
     live = false;
     if (source.readyState === EventSource.CLOSED) {
-      ended = true;
       state('the server has gone; what is here stays', 'off');
     } else state('reconnecting', '');
     draw();
@@ -172,6 +175,13 @@ function move(by) {
   if (top < list.scrollTop) list.scrollTop = top;
   else if (top + rowHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + rowHeight - list.clientHeight;
 }
+
+$('line').addEventListener('click', e => {
+  const x = e.offsetX, y = e.offsetY, bar = bars.findLast(b => x >= b.a - 2 && x <= b.b + 2 && y >= b.y - 1 && y <= b.y + 8);
+  if (!bar) return;
+  select(bar.row);
+  list.scrollTop = view.indexOf(bar.row) * rowHeight - list.clientHeight / 2;
+});
 
 list.addEventListener('keydown', e => {
   const page = Math.max(1, Math.floor(list.clientHeight / rowHeight) - 1);

@@ -32,6 +32,7 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { pa
 
 function duration(ms) {
   if (ms < 0) return '';
+  if (ms < 0.00005) return '0';
   if (ms < 0.0995) return (ms * 1000).toFixed(ms < 0.00995 ? 1 : 0) + ' µs';
   if (ms < 9.95) return ms.toFixed(2) + ' ms';
   if (ms < 99.5) return ms.toFixed(1) + ' ms';
@@ -125,15 +126,21 @@ function plotLatency(canvas, rows, from, to) {
   return [['ok', 'p50 ' + duration(quantile(total, 0.5))], ['out', 'p90 ' + duration(quantile(total, 0.9))], ['bad', 'p99 ' + duration(quantile(total, 0.99))]];
 }
 
-// plotLine draws the last requests, each in the first lane that is free. It returns where they are too, for the mouse.
-const maxBars = 600;
+// plotLine draws the last requests, each in the first lane that is free: where it waited in a light colour. It returns where they are too, for the
+// mouse.
+const maxBars = 80;
 function plotLine(canvas, rows, from, to, selected) {
   const { g, w, h } = surface(canvas), some = [], bars = [];
   for (let i = rows.length - 1; i >= 0 && some.length < maxBars; i--) {
     if (rows[i].kind === 'request' && rows[i].t <= to && end(rows[i], to) >= from) some.push(rows[i]);
   }
   some.reverse();
-  const scale = w / (to - from), lanes = [], height = 5, most = Math.max(1, Math.floor((h - 2) / (height + 1)));
+  if (some.length) {
+    from = Math.max(from, Math.min(...some.map(row => row.t)));
+    if (!some.some(row => end(row, to) === to)) to = Math.max(...some.map(row => end(row, to)));
+    to = Math.max(to, from + 1);
+  }
+  const scale = w / (to - from), lanes = [], height = 7, most = Math.max(1, Math.floor((h - 2) / (height + 1)));
   let cancelled = 0, failed = 0, open = 0;
   for (const row of some) {
     const a = (row.t - from) * scale, b = Math.max(a + 2, (end(row, to) - from) * scale);
@@ -157,7 +164,7 @@ function plotLine(canvas, rows, from, to, selected) {
     if (row.cancelled) cancelled++; else if (!row.res) open++; else if (row.res.code) failed++;
     bars.push({ a, b, y, row });
   }
-  return { bars, text: [['', some.length + ' shown'], ['bad', failed + ' failed'], ['', cancelled + ' cancelled'], ['', open + ' open']] };
+  return { bars, text: [['', some.length ? 'last ' + some.length + ' in ' + duration(to - from) : 'none'], ['bad', failed + ' failed'], ['', cancelled + ' cancelled'], ['', open + ' open']] };
 }
 
 function end(row, now) {

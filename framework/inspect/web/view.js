@@ -93,11 +93,11 @@ let bars = [];
 function legend(id, parts) {
   const p = $(id);
   p.replaceChildren();
-  parts.forEach(([name, text], i) => {
+  parts.forEach(([name, text]) => {
     const b = document.createElement('b');
     b.className = name;
     b.textContent = text;
-    p.append(i ? '  ' : '', b);
+    p.append(b);
   });
 }
 
@@ -105,7 +105,8 @@ function drawPlots() {
   const width = Number($('window').value);
   const last = rows.length ? rows[rows.length - 1].t : Date.now();
   const to = paused || !live || width === 0 ? last + 1 : Math.max(last, Date.now());
-  const from = width ? to - width : rows.length ? rows[0].t : to - 60000;
+  const oldest = rows.length ? Math.min(rows[0].t, to - 5000) : to - 60000;
+  const from = width ? Math.max(to - width, oldest) : oldest;
   const shown = [];
   for (let i = view.length - 1; i >= 0; i--) {
     if (view[i].t < from - 60000) break;
