@@ -18,7 +18,7 @@ import (
 // Limits that hold where [Options] has zeros.
 const (
 	DefaultMaxMessages = 100_000
-	DefaultMaxBytes    = 48 << 20
+	DefaultMaxBytes    = 64 << 20
 	DefaultMaxText     = 16 << 10
 	DefaultMaxViewers  = 32
 	DefaultPatience    = 10 * time.Second

@@ -28,7 +28,7 @@ class Row {
 
 // What there is.
 let rows = [], view = [], messages = 0, bytes = 0, lost = 0, seq = 0;
-let maxMessages = 100000, maxBytes = 48 << 20;
+let maxMessages = 100000, maxBytes = 64 << 20;
 let asked = new Map();  // connection, sender and id: the last request
 let units = new Map();  // connection and unit: what came in it and has no times yet
 const conns = new Map(); // name: protocol, until it ends
