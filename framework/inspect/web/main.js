@@ -160,7 +160,10 @@ $('text').addEventListener('input', () => {
   typing = setTimeout(filter, 80);
 });
 list.addEventListener('scroll', () => {
-  follow = list.scrollTop + list.clientHeight >= view.length * rowHeight - 2;
+  const top = list.scrollTop;
+  if (top < lastTop - 1) follow = false;
+  if (top + list.clientHeight >= list.scrollHeight - 2) follow = true; // of what is drawn: more may have come
+  lastTop = top;
   dirty = true;
   draw();
 }, { passive: true });
@@ -190,11 +193,10 @@ list.addEventListener('keydown', e => {
   else if (e.key === 'Enter' && selected) $('detail-title').focus();
 });
 document.addEventListener('keydown', e => {
-  const writing = e.target.matches('input, select');
   if (e.key === 'Escape' && selected) { select(null); list.focus(); }
-  else if (writing || e.ctrlKey || e.metaKey || e.altKey) return;
+  else if (e.target.matches('input') || e.ctrlKey || e.metaKey || e.altKey) return;
   else if (e.key === '/') { e.preventDefault(); $('text').focus(); }
-  else if (e.key === 'p') pause(!paused);
+  else if (e.key === 'p' && !e.target.matches('select')) pause(!paused);
 });
 
 connect();

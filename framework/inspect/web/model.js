@@ -80,8 +80,9 @@ function apply(e) {
     }
     if (row.kind === 'request') asked.set(key(row.conn, row.out, row.id), row);
     else if (e.x) {
-      const given_up = asked.get(key(row.conn, row.out, e.x));
-      if (given_up && !given_up.res) { given_up.cancelled = true; row.id = e.x; }
+      const unwanted = asked.get(key(row.conn, row.out, e.x));
+      row.id = e.x;
+      if (unwanted && !unwanted.res) unwanted.cancelled = true;
     }
   } else if (row.kind !== 'open' && row.kind !== 'close' && row.kind !== 'lost') messages++;
   if (test(row)) view.push(row);

@@ -68,10 +68,15 @@ function fill(div, row, at) {
   put(c[9], quiet ? '' : bytesText(row.length + (row.res ? row.res.length : 0)));
 }
 
+let lastTop = 0; // of the list, to tell whether somebody scrolls up
+
 function drawRows() {
   const height = list.clientHeight, n = view.length;
   space.style.height = n * rowHeight + 'px';
-  if (follow) list.scrollTop = n * rowHeight;
+  if (follow) {
+    list.scrollTop = n * rowHeight;
+    lastTop = list.scrollTop;
+  }
   const first = Math.max(0, Math.floor(list.scrollTop / rowHeight) - 4), count = Math.min(n - first, Math.ceil(height / rowHeight) + 8);
   while (pool.length < count) pool.push(cells());
   for (let i = 0; i < pool.length; i++) {

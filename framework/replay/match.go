@@ -1,0 +1,161 @@
+package replay
+
+import (
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+)
+
+// take finds out what a message of the server is.
+func (p *player) take(text []byte) {
+	parts := split(text)
+	if parts == nil {
+		p.report.add(Difference{What: Unexpected, Got: string(p.cmp.redactor.Redact(text))})
+		return
+	}
+	for _, one := range parts {
+		switch one.kind {
+		case jsonrpc2.KindResponse:
+			p.takeAnswer(one)
+		case jsonrpc2.KindRequest:
+			p.takeRequest(one)
+		case jsonrpc2.KindNotification:
+			p.takeNote(one)
+		default:
+			p.report.add(Difference{What: Unexpected, Got: string(p.cmp.redactor.Redact(one.text))})
+		}
+	}
+}
+
+func (p *player) takeAnswer(one part) {
+	if one.id == "" || one.id == "null" {
+		if p.report.Skipped == 0 {
+			p.report.add(Difference{What: Unexpected, ID: "null", Got: p.shown(one)})
+		}
+		return
+	}
+	for _, w := range p.want {
+		if w.kind == jsonrpc2.KindResponse && !w.found && sameID(w.id, p.redacted(one.id)) {
+			w.found = true
+			p.report.Compared++
+			if d := p.cmp.compare(w.method, w.text, one.text, "result", "error"); d != nil {
+				p.report.add(Difference{What: Changed, Step: w.step + 1, Method: w.method, ID: w.id, Path: d.path, Want: d.want, Got: d.got})
+			}
+			return
+		}
+	}
+	p.report.add(Difference{What: Unexpected, ID: p.redacted(one.id), Method: p.methods[one.id], Got: p.shown(one)})
+}
+
+// redacted is the text of an id as a recording has it.
+func (p *player) redacted(id string) string { return string(p.cmp.redactor.Redact([]byte(id))) }
+
+func sameID(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, errX := jsonrpc2.ParseID([]byte(a))
+	y, errY := jsonrpc2.ParseID([]byte(b))
+	return errX == nil && errY == nil && x.Equal(y)
+}
+
+// takeRequest finds the recorded request for one of the server. One with the same params is the best. Others are refused, so that the server goes on.
+func (p *player) takeRequest(one part) {
+	var best *expected
+	var differ *mismatch
+	for _, w := range p.want {
+		if w.kind != jsonrpc2.KindRequest || w.found || w.method != one.method {
+			continue
+		}
+		d := p.cmp.compare(w.method, w.text, one.text, "params")
+		if best == nil || d == nil {
+			best, differ = w, d
+		}
+		if d == nil {
+			break
+		}
+	}
+	if best == nil {
+		p.report.add(Difference{What: Unexpected, Method: one.method, Got: p.shown(one)})
+		_ = p.t.Write([]byte(`{"jsonrpc":"2.0","id":` + one.id + `,"error":{"code":-32601,"message":"Method not found"}}`))
+		return
+	}
+	best.found = true
+	p.report.Compared++
+	p.ids[best.id] = one.id
+	if differ != nil {
+		p.report.add(Difference{What: Changed, Step: best.step + 1, Method: best.method, Path: differ.path, Want: differ.want, Got: differ.got})
+	}
+}
+
+// takeNote takes a notification out of the bag, if it is in it.
+func (p *player) takeNote(one part) {
+	var best *expected
+	for _, w := range p.want {
+		if w.kind != jsonrpc2.KindNotification || w.found || w.method != one.method || !p.near(w.sent, p.sent) {
+			continue
+		}
+		if p.cmp.compare(w.method, w.text, one.text, "params") != nil {
+			continue
+		}
+		if best == nil || abs(w.sent-p.sent) < abs(best.sent-p.sent) {
+			best = w
+		}
+	}
+	if best == nil {
+		if len(p.extra) < maxDifferences {
+			p.extra = append(p.extra, came{one, p.sent})
+		} else {
+			p.report.More++
+		}
+		return
+	}
+	best.found = true
+	p.report.Compared++
+}
+
+func (p *player) near(a, b int) bool { return p.o.Window <= 0 || abs(a-b) <= p.o.Window }
+
+func abs(n int) int { return max(n, -n) }
+
+// conclude reports what has not come, and what nobody waited for.
+func (p *player) conclude() {
+	for _, w := range p.want {
+		if w.found {
+			continue
+		}
+		if w.kind == jsonrpc2.KindNotification { // one of the same method is taken for it
+			if i := p.like(w); i >= 0 {
+				now := p.extra[i]
+				p.extra = append(p.extra[:i], p.extra[i+1:]...)
+				p.report.Compared++
+				d := p.cmp.compare(w.method, w.text, now.text, "params")
+				if d == nil {
+					d = &mismatch{path: "", want: "", got: "the same, out of its window"}
+				}
+				p.report.add(Difference{What: Changed, Step: w.step + 1, Method: w.method, Path: d.path, Want: d.want, Got: d.got})
+				continue
+			}
+		}
+		d := Difference{What: Missing, Step: w.step + 1, Method: w.method, Want: short(string(w.text))}
+		if w.kind == jsonrpc2.KindResponse {
+			d.ID = w.id
+		}
+		p.report.add(d)
+	}
+	for _, one := range p.extra {
+		p.report.add(Difference{What: Unexpected, Method: one.method, Got: p.shown(one.part)})
+	}
+}
+
+// like finds a notification that came and is none that was recorded, the nearest of its method.
+func (p *player) like(w *expected) int {
+	best := -1
+	for i, one := range p.extra {
+		if one.method == w.method && (best < 0 || abs(one.sent-w.sent) < abs(p.extra[best].sent-w.sent)) {
+			best = i
+		}
+	}
+	return best
+}
+
+// shown is a message of the server, shortened and without its secrets.
+func (p *player) shown(one part) string { return short(string(p.cmp.redactor.Redact(one.text))) }

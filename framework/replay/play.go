@@ -1,0 +1,350 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/logging"
+)
+
+// Defaults of [Options].
+const (
+	DefaultPatience = 30 * time.Second
+	DefaultSettle   = time.Second
+)
+
+// Options are the settings of a replay. The zero value and nil are ready to use.
+type Options struct {
+	// Ignore are members that may differ, for times, tokens and process ids: their names from the top of the message, joined by dots, as
+	// "result.items.*.time" or "params.**.token"; * is one name or index, ** any number of them. METHOD: before it says in which message, for an
+	// answer in the one to which request: "notes/read:result.version".
+	Ignore []string
+	// Null are members of recorded messages that are sent as null, written like Ignore; nil stands for "params.processId", as a server would end
+	// because a process that was recorded has. Only names of one level after another are looked at, no *.
+	Null []string
+	// Redact lists names that hold secrets, as they were given to the recorder.
+	Redact []string
+	// Window is how far from its place a notification of the server may come: so many messages to the server earlier or later. 0: anywhere.
+	Window int
+	// Patience is how long an answer, or a request of the server, may take; DefaultPatience if 0. Settle is the same for notifications, which a
+	// server may be free not to send; DefaultSettle if 0.
+	Patience, Settle time.Duration
+}
+
+// Play sends what the server of a session received, in the same order, to the server at the other end of t, and compares what it sends with what is
+// recorded. t is closed in the end.
+//
+// A message is sent when everything the server had sent before it then has been sent now, or is overdue. So requests that ran side by side do so
+// again, and one that was made because of an answer is made after that answer. Answers are found by the id of the request, whatever their order;
+// requests of the server, whose ids may be others, by method and params, and are answered as they were; notifications are compared as a bag. Objects
+// compare without regard to order, numbers by value, and whatever was taken out of the recording as a secret is like anything.
+//
+// The error is that of ctx, or of t when nothing could be sent; what the server does wrong is in the report, which is never nil.
+func (s *Session) Play(ctx context.Context, t jsonrpc2.Transport, o *Options) (*Report, error) {
+	if o == nil {
+		o = new(Options)
+	}
+	p := &player{session: s, o: *o, t: t, report: new(Report), arrived: make(chan []byte, 64), over: make(chan struct{}), methods: map[string]string{}}
+	p.cmp.redactor = logging.NewRedactor(o.Redact...)
+	for _, text := range o.Ignore {
+		p.cmp.ignore = append(p.cmp.ignore, parsePath(text))
+	}
+	null := o.Null
+	if null == nil {
+		null = []string{"params.processId"}
+	}
+	for _, text := range null {
+		p.null = append(p.null, parsePath(text))
+	}
+	if p.o.Patience <= 0 {
+		p.o.Patience = DefaultPatience
+	}
+	if p.o.Settle <= 0 {
+		p.o.Settle = DefaultSettle
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		p.read()
+	}()
+	err := p.run(ctx)
+	close(p.over)
+	_ = t.Close()
+	<-read
+	p.conclude()
+	return p.report, err
+}
+
+// expected is a message of the server that was recorded.
+type expected struct {
+	part
+	step   int // in the session
+	sent   int // messages to the server before it
+	found  bool
+	missed bool // waited for in vain
+}
+
+// player is one replay.
+type player struct {
+	session *Session
+	o       Options
+	cmp     comparer
+	null    []path
+	t       jsonrpc2.Transport
+	report  *Report
+	arrived chan []byte // from the server; closed at its end
+	over    chan struct{}
+
+	want    []*expected
+	extra   []came            // notifications that are none of those
+	methods map[string]string // of requests, by the id they were sent with
+	ids     map[string]string // of the server's requests: recorded, and now
+	sent    int
+	ended   bool // the server has
+}
+
+// came is a notification of the server.
+type came struct {
+	part
+	sent int
+}
+
+// read is the goroutine that reads, until the transport is closed.
+func (p *player) read() {
+	defer close(p.arrived)
+	for {
+		frame, err := p.t.Read()
+		if err != nil {
+			return
+		}
+		select {
+		case p.arrived <- bytes.Clone(frame):
+		case <-p.over:
+			return
+		}
+	}
+}
+
+// run walks through the session.
+func (p *player) run(ctx context.Context) error {
+	p.ids = map[string]string{}
+	p.expectAll()
+	for i := range p.session.steps {
+		st := &p.session.steps[i]
+		if st.remark != "" {
+			p.report.Skipped++
+			continue
+		}
+		if !st.in {
+			continue
+		}
+		if err := p.await(ctx, i); err != nil {
+			return err
+		}
+		if p.ended {
+			p.report.add(Difference{What: Ended, Step: i + 1, Method: st.method()})
+			return nil
+		}
+		for _, part := range st.parts {
+			if part.kind == jsonrpc2.KindRequest {
+				p.methods[part.id] = part.method
+			}
+		}
+		if err := p.t.Write(p.outgoing(st)); err != nil {
+			if p.sent == 0 {
+				return fmt.Errorf("replay: %w", err)
+			}
+			p.report.add(Difference{What: Ended, Step: i + 1, Method: st.method()})
+			return nil
+		}
+		p.sent++
+		p.report.Sent++
+	}
+	if err := p.await(ctx, len(p.session.steps)); err != nil {
+		return err
+	}
+	return p.drain(ctx)
+}
+
+func (st *step) method() string {
+	if len(st.parts) == 0 {
+		return ""
+	}
+	return st.parts[0].method
+}
+
+// expectAll notes what the server sent.
+func (p *player) expectAll() {
+	sent := 0
+	methods := map[string]string{}
+	for i, st := range p.session.steps {
+		if st.in {
+			sent++
+			for _, part := range st.parts {
+				if part.kind == jsonrpc2.KindRequest {
+					methods[part.id] = part.method
+				}
+			}
+			continue
+		}
+		for _, part := range st.parts {
+			if part.kind == jsonrpc2.KindResponse {
+				part.method = methods[part.id]
+				if part.id == "" || part.id == "null" {
+					p.report.Skipped++ // an answer to what was no message
+					continue
+				}
+			}
+			p.want = append(p.want, &expected{part: part, step: i, sent: sent})
+		}
+	}
+}
+
+// await waits until what the server sent before a step has come, or is overdue.
+func (p *player) await(ctx context.Context, before int) error {
+	limit := time.NewTimer(p.o.Patience)
+	defer limit.Stop()
+	settle := time.NewTimer(p.o.Settle)
+	defer settle.Stop()
+	for {
+		select { // what is there already counts, however late it is
+		case text, ok := <-p.arrived:
+			if ok {
+				p.take(text)
+				settle.Reset(p.o.Settle)
+				continue
+			}
+			p.ended, p.arrived = true, nil
+			return nil
+		default:
+		}
+		answers, notes := p.open(before)
+		if answers+notes == 0 || p.ended {
+			return nil
+		}
+		var late <-chan time.Time
+		if answers == 0 {
+			late = settle.C
+		}
+		select {
+		case text, ok := <-p.arrived:
+			if !ok {
+				p.ended, p.arrived = true, nil
+				return nil
+			}
+			p.take(text)
+			settle.Reset(p.o.Settle)
+			limit.Reset(p.o.Patience)
+		case <-late:
+			p.miss(before)
+			return nil
+		case <-limit.C:
+			p.miss(before)
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// open counts what is still to come before a step.
+func (p *player) open(before int) (answers, notes int) {
+	for _, w := range p.want {
+		if w.step >= before {
+			break
+		}
+		switch {
+		case w.found || w.missed:
+		case w.kind == jsonrpc2.KindNotification:
+			notes++
+		default:
+			answers++
+		}
+	}
+	return answers, notes
+}
+
+// miss gives up waiting, not looking.
+func (p *player) miss(before int) {
+	for _, w := range p.want {
+		if w.step < before && !w.found {
+			w.missed = true
+		}
+	}
+}
+
+// drain takes what comes beyond the end of the recording, until nothing has come for a moment.
+func (p *player) drain(ctx context.Context) error {
+	quiet := time.NewTimer(p.o.Settle / 4)
+	defer quiet.Stop()
+	limit := time.NewTimer(p.o.Patience)
+	defer limit.Stop()
+	for {
+		select {
+		case text, ok := <-p.arrived:
+			if !ok {
+				p.arrived = nil
+				return nil
+			}
+			p.take(text)
+			quiet.Reset(p.o.Settle / 4)
+		case <-quiet.C:
+			return nil
+		case <-limit.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// outgoing is a recorded message as it is sent now.
+func (p *player) outgoing(st *step) []byte {
+	if len(st.parts) != 1 || st.text[0] == '[' {
+		return bytes.Clone(st.text)
+	}
+	text, one := bytes.Clone(st.text), st.parts[0]
+	if one.kind == jsonrpc2.KindResponse {
+		if now, ok := p.ids[one.id]; ok && now != one.id {
+			text = setMember(text, []string{"id"}, now)
+		}
+		return text
+	}
+	for _, n := range p.null {
+		if n.method == "" || n.method == one.method {
+			text = setMember(text, n.names, "null")
+		}
+	}
+	return text
+}
+
+// setMember replaces a member that is there; the rest of the text stays as it is where it can.
+func setMember(text []byte, names []string, value string) []byte {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(text, &object) != nil || object == nil {
+		return text
+	}
+	old, ok := object[names[0]]
+	if !ok {
+		return text
+	}
+	inner := []byte(value)
+	if len(names) > 1 {
+		if inner = setMember(old, names[1:], value); bytes.Equal(inner, old) {
+			return text
+		}
+	}
+	object[names[0]] = inner
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if e.Encode(object) != nil {
+		return text
+	}
+	return []byte(strings.TrimSpace(out.String()))
+}
