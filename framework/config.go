@@ -24,6 +24,8 @@ type Config struct {
 	Stats    bool   // --stats: print the figures of Metrics on standard error at the end
 	Record   string // --record FILE: write the redacted traffic there, see [logging.Record]; a recording that is there is added to
 	Inspect  string // --inspect ADDR: show it on a page there while the program runs, see package inspect; the page's URL is printed on standard error
+	Replay   string // --replay FILE: serve nobody, but see whether recorded sessions would go as they did, see package replay
+	Ignore   string // --replay-ignore PATHS: what may differ, paths separated by commas, see replay.Options
 	NodeIPC  bool   // --node-ipc, which editors pass to servers that run on Node.js: refused by Check
 }
 
@@ -44,6 +46,8 @@ func (c *Config) Register(fs *flag.FlagSet) {
 	fs.BoolVar(&c.Stats, "stats", c.Stats, "print figures about the messages to standard error at the end")
 	fs.StringVar(&c.Record, "record", c.Record, "record the traffic, without its secrets, in `FILE`")
 	fs.StringVar(&c.Inspect, "inspect", c.Inspect, "show the traffic, without its secrets, on a page at `ADDR`, localhost:PORT or PORT; its URL is printed")
+	fs.StringVar(&c.Replay, "replay", c.Replay, "replay the sessions recorded in `FILE` and print what is different now")
+	fs.StringVar(&c.Ignore, "replay-ignore", c.Ignore, "`PATHS` of members that may differ, separated by commas, as in result.items.*.time")
 	fs.BoolVar(&c.NodeIPC, "node-ipc", c.NodeIPC, "not supported: needs Node.js at both ends")
 }
 
@@ -61,7 +65,7 @@ func (c *Config) Check() error {
 	for _, w := range []struct {
 		flag string
 		on   bool
-	}{{"--stdio", c.Stdio}, {"--pipe", c.Pipe != ""}, {"--socket", c.Socket != 0}, {"--listen", c.Listen != ""}} {
+	}{{"--stdio", c.Stdio}, {"--pipe", c.Pipe != ""}, {"--socket", c.Socket != 0}, {"--listen", c.Listen != ""}, {"--replay", c.Replay != ""}} {
 		if w.on {
 			ways = append(ways, w.flag)
 		}
@@ -75,6 +79,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("--clientProcessId %d: not a process id", c.ParentID)
 	case c.LogLevel != "" && hclog.LevelFromString(c.LogLevel) == hclog.NoLevel:
 		return fmt.Errorf("--log-level %q: want trace, debug, info, warn, error or off", c.LogLevel)
+	case c.Ignore != "" && c.Replay == "":
+		return errors.New("--replay-ignore: needs --replay")
 	case c.Remote && c.Listen == "":
 		return errors.New("--listen-remote: needs --listen")
 	}

@@ -30,7 +30,7 @@ func (p *run) beside(ctx context.Context) (stop func(), err error) {
 	var listeners []net.Listener
 	var endpoints []Endpoint
 	for _, e := range p.rt.Beside {
-		if e.Address == "" {
+		if e.Address == "" || p.config.Replay != "" {
 			continue
 		}
 		ln, err := Listen(e.Address, false)

@@ -144,6 +144,8 @@ func (p *run) transport(ctx context.Context, fes []FrontEnd) (int, error) {
 	dialling, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	switch {
+	case c.Replay != "":
+		return p.replay(ctx, fes)
 	case c.Listen != "":
 		return p.accept(ctx, fes)
 	case c.Pipe != "":
