@@ -29,6 +29,8 @@ func TestMain(m *testing.M) {
 		framework.Main(newFront(jsonrpc2.Header))
 	case "both":
 		framework.Main(newFront(jsonrpc2.Lines), newFront(jsonrpc2.Header))
+	case "together":
+		Example_together()
 	case "beside":
 		rt := framework.Runtime{Beside: []framework.Endpoint{
 			{},

@@ -75,6 +75,7 @@ func (s *session) initialize(ctx context.Context, r *jsonrpc2.Request) (result a
 	}
 	done = true
 	s.ready.Store(true)
+	s.srv.connected(&s.client)
 	s.life.move(initializing, running) // unless shutdown or exit came meanwhile
 	if watch := s.life.watch.Swap(nil); watch != nil && params.ProcessID != nil && *params.ProcessID > 0 {
 		(*watch)(int(*params.ProcessID))

@@ -166,8 +166,11 @@ type Server struct {
 	// It runs before the connection starts. A method that a field serves already makes it panic.
 	Extend func(*jsonrpc2.Mux)
 
-	from     func(protocol.Client) protocol.Server // see FromServer
-	sessions sync.Map                              // weak.Pointer[jsonrpc2.Mux] to *lifecycle
+	from    func(protocol.Client) protocol.Server // see FromServer
+	mu      sync.Mutex
+	clients []*Client // connected ones
+
+	sessions sync.Map // weak.Pointer[jsonrpc2.Mux] to *lifecycle
 }
 
 // Protocol returns "lsp".

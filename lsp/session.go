@@ -70,6 +70,7 @@ const closeGrace = 2 * time.Second
 
 // onClose runs when all handlers have returned.
 func (s *session) onClose() {
+	s.srv.gone(&s.client)
 	s.stopWork()
 	s.life.watch.Store(nil)
 	if t := s.grace.Swap(nil); t != nil {

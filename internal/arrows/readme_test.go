@@ -7,34 +7,40 @@ import (
 	"testing"
 )
 
-// The servers in the README are the package examples, so that what is quoted is what was compiled.
+// The programs in the README are package examples, so that what is quoted is what was compiled.
 func TestReadmeQuotesExamples(t *testing.T) {
 	root := filepath.Join("..", "..")
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, pkg := range []string{"mcp", "lsp"} {
-		example, err := os.ReadFile(filepath.Join(root, pkg, "example_hello_test.go"))
+	examples := map[string]string{"hello, mcp": "mcp/example_hello_test.go", "hello, lsp": "lsp/example_hello_test.go", "together": "framework/example_together_test.go"}
+	quoted := map[string]int{}
+	for block := range strings.SplitSeq(string(readme), "```") {
+		code, ok := strings.CutPrefix(block, "go\npackage main\n")
+		if !ok {
+			continue
+		}
+		name := "together"
+		if !strings.Contains(code, "editors.Clients()") {
+			name = map[bool]string{true: "hello, mcp", false: "hello, lsp"}[strings.Contains(code, "&mcp.Server{")]
+		}
+		quoted[name]++
+		example, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(examples[name])))
 		if err != nil {
 			t.Fatal(err)
 		}
-		quoted := 0
-		for block := range strings.SplitSeq(string(readme), "```") {
-			code, ok := strings.CutPrefix(block, "go\npackage main\n")
-			if !ok || !strings.Contains(code, "&"+pkg+".Server{") {
-				continue
-			}
-			quoted++
-			code = strings.Replace(code, "func main() {", "func Example_hello() {", 1)
-			for part := range strings.SplitSeq(code, "\n\n") {
-				if part = strings.TrimSpace(part); !strings.Contains(string(example), part) {
-					t.Errorf("README quotes what %s/example_hello_test.go does not have:\n%s", pkg, part)
-				}
+		kind, _, _ := strings.Cut(name, ",")
+		code = strings.Replace(code, "func main() {", "func Example_"+kind+"() {", 1)
+		for part := range strings.SplitSeq(code, "\n\n") {
+			if part = strings.TrimSpace(part); !strings.Contains(string(example), part) {
+				t.Errorf("README quotes what %s does not have:\n%s", examples[name], part)
 			}
 		}
-		if quoted != 1 {
-			t.Errorf("%d servers of %s in the README, want 1", quoted, pkg)
+	}
+	for name := range examples {
+		if quoted[name] != 1 {
+			t.Errorf("%q is quoted %d times in the README, want once", name, quoted[name])
 		}
 	}
 }
