@@ -2,7 +2,8 @@
 -- one line for each check and leaves with a plain :quitall, so that the editor
 -- itself shuts the server down. E2E_SERVER is the server's command line as
 -- JSON, E2E_FILE the note to edit: line 2 has a link that leads somewhere, line
--- 3 one that leads nowhere, both behind a character outside the BMP.
+-- 3 one that leads nowhere, both behind a character outside the BMP. guide.md
+-- beside it has a heading "Old name" on line 3, which cites.md links to.
 
 local function report(line)
   io.stdout:write("e2e " .. vim.fn.json_encode(line) .. "\n")
@@ -45,26 +46,45 @@ report({
     "edit clears the diagnostic",
     "undo brings it back",
     "typing inside a line",
+    "completes",
     "saves clean",
+    "renames a heading in two notes",
   },
 })
 
 vim.cmd("edit " .. vim.fn.fnameescape(os.getenv("E2E_FILE")))
 local client
+local attach = function() end -- newer versions attach by themselves
 
 check("starts", function()
-  local id = vim.lsp.start_client({
+  local config = {
     name = "notes",
     cmd = vim.fn.json_decode(os.getenv("E2E_SERVER")),
     root_dir = vim.fn.fnamemodify(os.getenv("E2E_FILE"), ":h"),
-    -- How long :quitall waits for the server before it kills it.
+    filetypes = { "markdown" },
+    -- How long :quitall waits for the server before it kills it, in versions
+    -- before 0.12 and since.
     flags = { exit_timeout = patience },
-  })
-  assert(id, "the server was not started")
-  vim.lsp.buf_attach_client(0, id)
-  client = vim.lsp.get_client_by_id(id)
-  wait("initialize", function()
+    exit_timeout = patience,
+  }
+  if vim.lsp.config then -- 0.11
+    vim.lsp.config("notes", config)
+    vim.lsp.enable("notes")
+    wait("a client", function()
+      client = vim.lsp.get_clients({ bufnr = 0 })[1]
+      return client
+    end)
+  else
+    attach = function()
+      vim.lsp.buf_attach_client(0, client.id)
+    end
+    local id = vim.lsp.start_client(config)
+    assert(id, "the server was not started")
     client = vim.lsp.get_client_by_id(id)
+    attach()
+  end
+  wait("initialize", function()
+    client = vim.lsp.get_client_by_id(client.id)
     return client and client.initialized
   end)
   assert(client.server_capabilities.hoverProvider, "no hover in " .. vim.inspect(client.server_capabilities))
@@ -133,10 +153,57 @@ check("typing inside a line", function()
   return vim.fn.getline(broken + 1)
 end)
 
+-- request sends what the editor says about its cursor, and returns the result.
+local function request(method)
+  local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+  local replies = vim.lsp.buf_request_sync(0, method, params, patience)
+  local reply = replies and replies[client.id]
+  assert(reply and reply.result, "no result: " .. vim.inspect(replies))
+  return reply.result
+end
+
+check("completes", function()
+  vim.api.nvim_buf_set_lines(0, broken + 1, broken + 1, false, { "🙂🙂 [more](ot)" })
+  local _, to = span(broken + 1, "](ot")
+  vim.api.nvim_win_set_cursor(0, { broken + 2, to })
+  wait("the line to be broken", function() -- shows that the server has it
+    return diagnostics() == 1
+  end)
+  local result = request("textDocument/completion")
+  local labels = {}
+  for _, item in ipairs(result.items or result) do
+    table.insert(labels, item.label)
+    if item.textEdit and item.textEdit.newText:find("other.md", 1, true) then
+      local edit = { newText = item.textEdit.newText, range = item.textEdit.range or item.textEdit.replace }
+      vim.lsp.util.apply_text_edits({ edit }, 0, client.offset_encoding)
+      break
+    end
+  end
+  local line = vim.fn.getline(broken + 2)
+  assert(line == "🙂🙂 [more](other.md)", ("the line is %s after one of %s"):format(line, vim.inspect(labels)))
+  wait("no diagnostic", function()
+    return diagnostics() == 0
+  end)
+end)
+
 check("saves clean", function()
   vim.cmd("write")
   assert(not vim.bo.modified, "the buffer is still modified")
   assert(diagnostics() == 0, "diagnostics after the save: " .. vim.inspect(vim.diagnostic.get(0)))
+end)
+
+check("renames a heading in two notes", function()
+  local folder = vim.fn.fnamemodify(os.getenv("E2E_FILE"), ":h")
+  vim.cmd("edit " .. vim.fn.fnameescape(folder .. "/guide.md"))
+  attach()
+  vim.api.nvim_win_set_cursor(0, { 3, 5 })
+  vim.lsp.buf.rename("New name")
+  wait("the heading's new name", function()
+    return vim.fn.getline(3) == "## New name"
+  end)
+  vim.cmd("wall")
+  local cites = vim.fn.bufnr("cites.md")
+  assert(cites > 0, "no other note was edited")
 end)
 
 vim.cmd(failed and "cquit" or "quitall")
