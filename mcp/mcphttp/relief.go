@@ -1,6 +1,7 @@
 package mcphttp
 
 import (
+	"runtime"
 	"runtime/debug"
 	"time"
 )
@@ -30,7 +31,10 @@ func (r *relief) went(n int) {
 		return
 	}
 	r.most = n
-	r.timer = time.AfterFunc(reliefDelay, debug.FreeOSMemory)
+	r.timer = time.AfterFunc(reliefDelay, func() {
+		runtime.GC() // pools and what has finalizers, such as connections, go with the second collection
+		debug.FreeOSMemory()
+	})
 }
 
 func (r *relief) stop() {
