@@ -18,9 +18,10 @@ const (
 	fileFlagOverlapped = syscall.FILE_FLAG_OVERLAPPED
 )
 
-// dialPipe connects to the named pipe that an editor listens on, \\.\pipe\NAME. It is opened for overlapped use, as reads and writes on a handle
+// dialPipe connects to the named pipe that an editor listens on, \\.\pipe\NAME, of which NAME is enough. It is opened for overlapped use, as reads and writes on a handle
 // without it wait for each other.
 func dialPipe(ctx context.Context, name string) (io.ReadWriteCloser, error) {
+	name = pipePath(name)
 	path, err := syscall.UTF16PtrFromString(name)
 	if err != nil {
 		return nil, fmt.Errorf("framework: pipe name %q: %w", name, err)
