@@ -37,6 +37,16 @@
 // Each connection is a session of its own. A peer that stops reading, sends garbage or goes away ends its session and touches no other, and so
 // does a front end that panics in Mount. Handlers that panic are contained by the engine and end nothing.
 //
+// # Traffic on record, and on a page
+//
+// --record FILE writes the messages of all connections, without their secrets, and the time each waited and ran, as JSON lines, in the format that
+// package logging describes. A recording that is there is added to, as editors start a server again and again with the same flags; any other file is
+// refused. --replay FILE sends what was recorded to the front ends again and prints what they do differently, see package replay. --inspect
+// localhost:PORT shows the same live on a page, whose URL with its token is printed on standard error, see package inspect.
+//
+// None of them holds up a connection: a disk, or a viewer, that is too slow loses messages, and is told how many. [Runtime.Feeds] is the way to sinks
+// of one's own. Without any of these nothing is looked at, and nothing is paid.
+//
 // # Standard input and output
 //
 // While [Runtime.ServeStdio] runs, nothing but messages gets to standard output: print statements end up on standard error. The end of the input
