@@ -298,3 +298,53 @@ func TestInitializedCalls(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A client that answers without a result, or with less or more than an answer, fails the call and nothing else.
+func TestAnswersThatAreNone(t *testing.T) {
+	for _, answer := range []string{`"result":null,"error":{"code":1,"message":"both"}`, ``, `"error":null`, `"error":{"code":"x"}`, `"result":7`} {
+		t.Run(answer, func(t *testing.T) {
+			var got error
+			a, b := jsonrpc2.Pipe()
+			o := new(jsonrpc2.Options)
+			srv := &Server{Hover: func(ctx context.Context, _ *protocol.HoverParams) (*protocol.Hover, error) {
+				_, got = ClientFrom(ctx).ShowDocument(ctx, &protocol.ShowDocumentParams{URI: "file:///a"})
+				return nil, nil
+			}}
+			m, err := srv.Mount(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			over := make(chan error, 1)
+			go func() { over <- jsonrpc2.NewConn(a, m, o).Serve(context.Background()) }()
+			defer func() { _ = b.Close(); <-over }()
+			send := func(s string) {
+				t.Helper()
+				if err := b.Write([]byte(s)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			hear := func() (m struct {
+				ID     json.RawMessage
+				Method string
+			}) { t.Helper(); raw, err := b.Read(); if err == nil {
+				err = json.Unmarshal(raw, &m)
+			}; if err != nil {
+				t.Fatal(err)
+			}; return m }
+			send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + ableInit + `}`)
+			hear()
+			send(`{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":` + hoverParams + `}`)
+			asked := hear()
+			if asked.Method != "window/showDocument" {
+				t.Fatalf("the client is sent %+v", asked)
+			}
+			if answer != "" {
+				answer = "," + answer
+			}
+			send(`{"jsonrpc":"2.0","id":` + string(asked.ID) + answer + `}`)
+			if id := hear().ID; string(id) != "2" || got == nil {
+				t.Errorf("answer to %s, the call ended with %v", id, got)
+			}
+		})
+	}
+}

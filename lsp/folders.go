@@ -36,8 +36,9 @@ func (c *Client) AskFolders(ctx context.Context) ([]protocol.WorkspaceFolder, er
 // first takes the folders of initialize.
 func (f *folders) first(p *protocol.InitializeParams) {
 	list, ok := p.WorkspaceFolders.Get()
-	if !ok && p.RootURI != nil {
-		list = []protocol.WorkspaceFolder{{URI: *p.RootURI, Name: nameOf(*p.RootURI)}}
+	//lint:ignore SA1019 there are clients that know no other way to name the folder
+	if root := p.RootURI; !ok && root != nil {
+		list = []protocol.WorkspaceFolder{{URI: *root, Name: nameOf(*root)}}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -85,7 +85,7 @@ func integer(number []byte, position bool) (string, bool) {
 	if position && f > math.MaxUint32 {
 		return strconv.FormatUint(math.MaxUint32, 10), true
 	}
-	if err != nil || bytes.IndexAny(number, ".eE") < 0 || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+	if err != nil || !bytes.ContainsAny(number, ".eE") || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
 		return "", false
 	}
 	return strconv.FormatInt(int64(f), 10), true

@@ -48,6 +48,8 @@ type session struct {
 	ctx  context.Context // of what runs without a request; ends with shutdown or the connection
 	stop context.CancelCauseFunc
 	own  sync.WaitGroup // goroutines of the session
+	gate sync.Mutex     // of own and over
+	over bool           // nothing is started any more
 }
 
 func newSession(srv *Server) *session {
@@ -76,6 +78,9 @@ func (s *session) onClose() {
 	if t := s.grace.Swap(nil); t != nil {
 		t.Stop()
 	}
+	s.gate.Lock()
+	s.over = true
+	s.gate.Unlock()
 	gone := make(chan struct{})
 	go func() {
 		s.own.Wait()
@@ -89,8 +94,13 @@ func (s *session) onClose() {
 	}
 }
 
-// spawn runs f, which may call user functions, on a goroutine of the session.
+// spawn runs f, which may call user functions, on a goroutine of the session. It does nothing once the session is over.
 func (s *session) spawn(f func()) {
+	s.gate.Lock()
+	defer s.gate.Unlock()
+	if s.over {
+		return
+	}
 	s.own.Go(func() {
 		defer func() {
 			if p := recover(); p != nil {
