@@ -1,8 +1,8 @@
 // Package e2e drives the demos, the bench server and the engine with clients
 // that other people wrote: vscode-jsonrpc on Node.js, the MCP Inspector's
-// command line and its page in Chromium, Neovim. It has tests only.
+// command line and its page in Chromium, Neovim, Emacs, Vim. It has tests only.
 //
-// The clients come from Debian (neovim, chromium) and from the lock file beside this one
+// The clients come from Debian (neovim, emacs-nox with elpa-eglot, vim with vim-ale, chromium) and from the lock file beside this one
 // (`npm ci` in this folder). On a machine without one, its tests say what is
 // missing and skip; with CI=true they fail instead, so nothing is skipped
 // where it counts.
@@ -127,7 +127,10 @@ func need(t *testing.T, tool string) []string {
 	return nil
 }
 
-// find locates a tool: "nvim", "nginx", "chromium", "vscode-jsonrpc", "typescript-sdk" or
+// ale is where Debian's vim-ale has the plugin for Vim.
+const ale = "/usr/share/vim-ale"
+
+// find locates a tool: "nvim", "emacs", "vim" (with ALE), "nginx", "chromium", "vscode-jsonrpc", "typescript-sdk" or
 // "playwright" (the Node.js that runs scripts which import it), or "inspector".
 func find(tool string) ([]string, error) {
 	const install = "run `npm ci` in internal/e2e"
@@ -140,6 +143,25 @@ func find(tool string) ([]string, error) {
 		path, err := exec.LookPath("nvim")
 		if err != nil {
 			return nil, fmt.Errorf("%w: install Neovim 0.7 or later", err)
+		}
+		return []string{path}, nil
+	case "emacs":
+		path, err := exec.LookPath("emacs")
+		if err == nil { // it may be there without Eglot
+			const load = `(progn (require 'package) (add-to-list 'package-directory-list "/usr/share/emacs/site-lisp/elpa-src") (package-initialize) (require 'eglot))`
+			err = exec.Command(path, "-Q", "--batch", "--eval", load).Run()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: install Emacs with Eglot: emacs-nox and elpa-eglot of Debian 12, or Emacs 29 or later", err)
+		}
+		return []string{path}, nil
+	case "vim":
+		path, err := exec.LookPath("vim")
+		if err != nil {
+			return nil, fmt.Errorf("%w: install Vim with channels (vim-nox of Debian)", err)
+		}
+		if _, err := os.Stat(ale); err != nil {
+			return nil, fmt.Errorf("%w: install vim-ale", err)
 		}
 		return []string{path}, nil
 	case "vscode-jsonrpc":

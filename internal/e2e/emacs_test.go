@@ -1,0 +1,34 @@
+package e2e
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+)
+
+// TestEmacs: Emacs edits notes with Eglot and the Markdown language server.
+// Eglot asks the server to leave and kills it at once; left alone it ends with
+// code 0.
+func TestEmacs(t *testing.T) {
+	emacs := need(t, "emacs")
+	server := build(t, "cmd/demo-lsp")
+	t.Parallel()
+
+	folder := notes(t)
+	check := headings(t, folder, "😀😀 ")
+	script, err := filepath.Abs(filepath.Join("testdata", "emacs.el"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv, ended := witnessed(t, server, "--stdio")
+	words, err := json.Marshal(argv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := client(t, append(emacs, "-Q", "--batch", "-l", script)...)
+	cmd.Dir = folder
+	cmd.Env = append(cmd.Env, "E2E_SERVER="+string(words), "E2E_FILE="+filepath.Join(folder, "index.md"), "LC_ALL=C.UTF-8")
+	runChecks(t, cmd)
+	check()
+	ended()
+}
