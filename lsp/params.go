@@ -145,19 +145,23 @@ func skipString(b []byte, i int) int {
 			break
 		}
 	}
+	quote := -1 // the next one, which stays the next while escapes before it are skipped: a long text has many
 	for i < len(b) {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return len(b)
-		}
-		if e := bytes.IndexByte(b[i:i+n], '\\'); e >= 0 {
-			i += e + 2
-			for i < len(b) && b[i] == '\\' { // escapes come in runs
-				i += 2
+		if quote < i {
+			n := bytes.IndexByte(b[i:], '"')
+			if n < 0 {
+				return len(b)
 			}
-			continue
+			quote = i + n
 		}
-		return i + n + 1
+		e := bytes.IndexByte(b[i:quote], '\\')
+		if e < 0 {
+			return quote + 1
+		}
+		i += e + 2
+		for i < len(b) && b[i] == '\\' { // escapes come in runs
+			i += 2
+		}
 	}
 	return len(b)
 }

@@ -44,7 +44,7 @@ func startWith(t *testing.T, d *demo, params object) *session {
 	a, b := jsonrpc2.Pipe()
 	s := &session{t: t, d: d, diag: make(chan *protocol.PublishDiagnosticsParams, 100), shown: make(chan string, 100), asked: make(chan string, 100),
 		encoding: protocol.PositionEncodingKindUTF16, texts: map[lsp.Key]*lsp.Document{}}
-	o := new(jsonrpc2.Options)
+	o := &jsonrpc2.Options{MaxFrame: maxFrame}
 	m, err := d.server().Mount(o)
 	if err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func startWith(t *testing.T, d *demo, params object) *session {
 		return nil
 	}))
 	s.serve(mux)
-	s.conn = jsonrpc2.NewConn(b, mux, &jsonrpc2.Options{Codec: lsp.Codec, Cancel: cancel.NewRegistry(lsp.Cancel)})
+	s.conn = jsonrpc2.NewConn(b, mux, &jsonrpc2.Options{MaxFrame: maxFrame, Codec: lsp.Codec, Cancel: cancel.NewRegistry(lsp.Cancel)})
 	done := make(chan struct{}, 2)
 	for _, c := range []*jsonrpc2.Conn{server, s.conn} {
 		go func() {
@@ -103,7 +103,7 @@ func (s *session) serve(mux *jsonrpc2.Mux) {
 
 func (s *session) call(method string, params, result any) {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 60*time.Second)
 	defer stop()
 	if err := s.conn.Call(ctx, method, params, result); err != nil {
 		s.t.Fatalf("%s: %v", method, err)
@@ -113,7 +113,7 @@ func (s *session) call(method string, params, result any) {
 // fails is a call that must be answered with an error.
 func (s *session) fails(method string, params any) error {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 60*time.Second)
 	defer stop()
 	err := s.conn.Call(ctx, method, params, nil)
 	if err == nil {
@@ -238,25 +238,33 @@ func (s *session) after(dir string, e *protocol.WorkspaceEdit) map[string]string
 	return out
 }
 
-// messages waits for diagnostics of the document with this many entries, and returns what they say.
-func (s *session) messages(u uri.URI, n int) []string {
+// diagnostics waits for diagnostics of the document with this many entries.
+func (s *session) diagnostics(u uri.URI, n int) []protocol.Diagnostic {
 	s.t.Helper()
-	late := time.After(10 * time.Second)
+	late := time.After(60 * time.Second)
+	last := -1
 	for {
 		select {
 		case p := <-s.diag:
-			if lsp.KeyOf(p.URI) != lsp.KeyOf(u) || len(p.Diagnostics) != n {
+			if lsp.KeyOf(p.URI) != lsp.KeyOf(u) {
 				continue
 			}
-			var out []string
-			for _, d := range p.Diagnostics {
-				out = append(out, string(d.Message.(protocol.String)))
+			if last = len(p.Diagnostics); last == n {
+				return p.Diagnostics
 			}
-			return out
 		case <-late:
-			s.t.Fatalf("no %d diagnostics for %s", n, u)
+			s.t.Fatalf("no %d diagnostics for %s, the last were %d", n, u, last)
 		}
 	}
+}
+
+// messages is diagnostics, of which it returns what they say.
+func (s *session) messages(u uri.URI, n int) (out []string) {
+	s.t.Helper()
+	for _, d := range s.diagnostics(u, n) {
+		out = append(out, string(d.Message.(protocol.String)))
+	}
+	return out
 }
 
 func (s *session) at(method string, u uri.URI, line, character int, result any) {

@@ -91,6 +91,9 @@ func (d *demo) settle(ctx context.Context, s *slot) error {
 			return err
 		}
 		if f != s.folder {
+			if s.folder != nil {
+				defer d.moved(s.key) // what is right here may be wrong there
+			}
 			d.lift(s)
 			d.mu.Lock()
 			s.folder, s.path, f.open[p] = f, p, s
@@ -169,6 +172,17 @@ func (d *demo) forget() {
 				delete(d.slots, key)
 			}
 			s.mu.Unlock()
+		}
+	}
+}
+
+// moved has a document diagnosed again that belongs to another folder now.
+func (d *demo) moved(key lsp.Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for lc := range d.clients {
+		if doc := lc.Documents().ByKey(key); doc != nil {
+			lc.Rediagnose(doc.URI())
 		}
 	}
 }

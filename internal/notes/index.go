@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"hash/maphash"
 	"math"
 	"slices"
 	"strings"
@@ -37,16 +38,58 @@ type document struct {
 // A counter numbers terms and counts them in notes. Counting allocates for new
 // terms only, which is what keeps the first index of a large folder fast.
 type counter struct {
-	ids   map[string]uint32
+	table []uint64 // hash table: the hash's upper half, and 1 + the number of a term; its length is a power of two
 	names []string
-	slots []uint32 // 1 + index of a term in the current document
+	slots []uint32    // 1 + index of a term in the current document
+	terms []termCount // of the current document
 }
 
-func newCounter() counter { return counter{ids: make(map[string]uint32)} }
+func newCounter() counter { return counter{table: make([]uint64, 1<<10)} }
+
+var termSeed = maphash.MakeSeed()
+
+// find returns the number of a term, and with add gives it one. It is a map made
+// for this: half of the time of the first index went into a general one.
+func (c *counter) find(term []byte, add bool) (id uint32, ok bool) {
+	hash := maphash.Bytes(termSeed, term)
+	mask := uint64(len(c.table) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		e := c.table[at]
+		if e == 0 {
+			if !add {
+				return 0, false
+			}
+			id = uint32(len(c.names))
+			c.table[at] = hash&^math.MaxUint32 | uint64(id+1)
+			c.names = append(c.names, string(term))
+			c.slots = append(c.slots, 0)
+			if 2*len(c.names) > len(c.table) {
+				c.grow()
+			}
+			return id, true
+		}
+		if id = uint32(e) - 1; e>>32 == hash>>32 && c.names[id] == string(term) {
+			return id, true
+		}
+	}
+}
+
+func (c *counter) grow() {
+	c.table = make([]uint64, 2*len(c.table))
+	mask := uint64(len(c.table) - 1)
+	for id, name := range c.names {
+		hash := maphash.String(termSeed, name)
+		at := hash & mask
+		for c.table[at] != 0 {
+			at = (at + 1) & mask
+		}
+		c.table[at] = hash&^math.MaxUint32 | uint64(id+1)
+	}
+}
 
 // count returns the terms of a note.
 func (c *counter) count(n *Note) document {
-	d := document{terms: make([]termCount, 0, min(len(n.Text)/10, 1<<12)+8)}
+	d := document{terms: c.terms[:0]}
 	add := func(text string, weight uint16) {
 		terms(text, func(term []byte, _ int) bool {
 			c.add(&d, term, weight)
@@ -66,16 +109,14 @@ func (c *counter) count(n *Note) document {
 	for _, t := range d.terms {
 		c.slots[t.term] = 0
 	}
-	d.terms = slices.Clip(d.terms)
+	c.terms = d.terms
+	d.terms = slices.Clone(d.terms)
 	return d
 }
 
 func (c *counter) add(d *document, term []byte, weight uint16) {
 	d.length++
-	id, ok := c.ids[string(term)]
-	if !ok {
-		id = c.number(string(term))
-	}
+	id, _ := c.find(term, true)
 	if slot := c.slots[id]; slot > 0 {
 		t := &d.terms[slot-1]
 		t.count = min(t.count, math.MaxUint16-weight) + weight
@@ -83,15 +124,6 @@ func (c *counter) add(d *document, term []byte, weight uint16) {
 	}
 	d.terms = append(d.terms, termCount{id, weight})
 	c.slots[id] = uint32(len(d.terms))
-}
-
-// number gives a new term the next number.
-func (c *counter) number(name string) uint32 {
-	id := uint32(len(c.names))
-	c.ids[name] = id
-	c.names = append(c.names, name)
-	c.slots = append(c.slots, 0)
-	return id
 }
 
 type postings struct {
@@ -160,10 +192,7 @@ func (x *searchIndex) put(n *Note, d document, tr *translation, name func(uint32
 		id := tr.ids[t.term]
 		if id == 0 {
 			s := name(t.term)
-			own, ok := x.counter.ids[s]
-			if !ok {
-				own = x.counter.number(s)
-			}
+			own, _ := x.counter.find([]byte(s), true)
 			id = own + 1
 			tr.ids[t.term] = id
 		}
@@ -231,7 +260,7 @@ func (x *searchIndex) renumber() {
 			}
 		}
 		if len(live) > 0 {
-			x.counter.number(names[term])
+			x.counter.find([]byte(names[term]), true)
 			x.lists = append(x.lists, postings{live, 2*len(live) + 4})
 		}
 	}

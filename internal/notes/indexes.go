@@ -147,7 +147,10 @@ func diff(old, new []string, f func(key string, add bool)) {
 func update(m map[string][]string, key, p string, add bool) {
 	list := m[key]
 	if add {
-		m[strings.Clone(key)] = append(list, p)
+		if list == nil {
+			key = strings.Clone(key) // else it would keep the whole note
+		}
+		m[key] = append(list, p)
 		return
 	}
 	if i := slices.Index(list, p); i >= 0 {

@@ -183,7 +183,7 @@ const maxExpand = 64
 // begins, shortest first, in a fixed order.
 func (x *searchIndex) matching(word string) []match {
 	var list []match
-	if id, ok := x.counter.ids[word]; ok && int(id) < len(x.lists) {
+	if id, ok := x.counter.find([]byte(word), false); ok && int(id) < len(x.lists) {
 		list = append(list, match{x.lists[id].list, 1})
 	}
 	if len(word) < 2 || word[0] == '#' {
