@@ -79,7 +79,7 @@ func converse(stop <-chan struct{}, in *bufio.Reader, send func(any) error) {
 		case i == 1:
 			m = object{"jsonrpc": "2.0", "method": "notifications/initialized"}
 		case i%7 == 2:
-			m["method"], m["params"] = "tools/call", object{"name": "search", "arguments": object{"query": "text of the", "token": "CANARY"}}
+			m["method"], m["params"] = "tools/call", object{"name": "search", "arguments": object{"query": "text of the other", "token": "CANARY"}}
 		case i%7 == 3:
 			m["method"] = "resources/list"
 		case i%7 == 4:
