@@ -1,11 +1,12 @@
 // Package e2e drives the demos, the bench server and the engine with clients
 // that other people wrote: vscode-jsonrpc on Node.js, the MCP Inspector's
-// command line and its page in Chromium, Neovim, Emacs, Vim. It has tests only.
+// command line and its page, VS Code and CodeMirror, all three in Chromium,
+// Neovim, Emacs, Vim, and nginx between the two. It has tests only.
 //
-// The clients come from Debian (neovim, emacs-nox with elpa-eglot, vim with vim-ale, chromium) and from the lock file beside this one
-// (`npm ci` in this folder). On a machine without one, its tests say what is
-// missing and skip; with CI=true they fail instead, so nothing is skipped
-// where it counts.
+// The clients come from Debian (neovim, emacs-nox with elpa-eglot, vim with
+// vim-ale, chromium, nginx-light) and from lock files (`make clients`). On a
+// machine without one, its tests say what is missing and skip; with CI=true they
+// fail instead, so nothing is skipped where it counts.
 //
 // The servers are built as the tests are: under -race with the race detector,
 // with -tags poison with poisoned frames.

@@ -32,7 +32,11 @@ func TestVSCode(t *testing.T) {
 	extension := vsix(t, pack)
 	for _, transport := range []string{"stdio", "pipe"} {
 		t.Run(transport, func(t *testing.T) {
-			dir, folder := t.TempDir(), notes(t)
+			dir := t.TempDir()
+			folder := filepath.Join(dir, "notes") // a name for the picture
+			if err := os.Rename(notes(t), folder); err != nil {
+				t.Fatal(err)
+			}
 			for name, text := range map[string]string{
 				"one.md": "# One\n\n😀😀 is a #draft of one\n",
 				"two.md": "# Two\n\n😀 so is this #draft\n",

@@ -103,6 +103,7 @@ step("rename a tag in all notes", async () => {
   await until("# Two\n\n😀 so is this #final\n", () => text("two.md"), patience);
 });
 step("close the note", async () => {
+  await page.locator(".tab.dirty").first().waitFor({ state: "detached" }); // it would ask
   await command("View: Close All Editors");
   await page.locator(".monaco-editor .view-line").first().waitFor({ state: "detached" });
 });
