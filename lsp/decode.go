@@ -1,8 +1,6 @@
 package lsp
 
 import (
-	"bytes"
-
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 )
@@ -56,6 +54,31 @@ func readPlace(data []byte, p *protocol.TextDocumentPositionParams, end string) 
 	return true
 }
 
+// readEdit reads an event of a didChange notification: a range and the JSON string that takes its place.
+func readEdit(event []byte) (start, end protocol.Position, body []byte, ok bool) {
+	r := reader{rest: event}
+	if !r.token(`{"range":{"start":{"line":`) {
+		return start, end, nil, false
+	}
+	start.Line = r.number()
+	ok = r.token(`,"character":`)
+	start.Character = r.number()
+	ok = ok && r.token(`},"end":{"line":`)
+	end.Line = r.number()
+	ok = ok && r.token(`,"character":`)
+	end.Character = r.number()
+	ok = ok && r.token(`}}`)
+	if r.token(`,"rangeLength":`) {
+		r.number()
+	}
+	ok = ok && r.token(`,"text":"`) && !r.bad
+	if !ok || len(r.rest) < 2 || r.rest[len(r.rest)-1] != '}' {
+		return start, end, nil, false
+	}
+	body = event[len(event)-len(r.rest)-1 : len(event)-1]
+	return start, end, body, skipString(body, 0) == len(body) && body[len(body)-1] == '"'
+}
+
 // reader takes apart text of which the form is known. rest is always an end of all.
 type reader struct {
 	all, rest []byte
@@ -66,9 +89,11 @@ func (r *reader) token(s string) bool {
 	if r.all == nil {
 		r.all = r.rest
 	}
-	rest, ok := bytes.CutPrefix(r.rest, []byte(s))
-	r.rest = rest
-	return ok
+	if len(r.rest) < len(s) || string(r.rest[:len(s)]) != s {
+		return false
+	}
+	r.rest = r.rest[len(s):]
+	return true
 }
 
 // path reads on to the end of a path that the decoder of URIs would leave as it is, and returns it with the bytes before it.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"go.lsp.dev/protocol"
+
+	"github.com/tandem-rpc/tandem/lsp/internal/rope"
 )
 
 // places are params of the shape that is read by hand, and what is nearly that.
@@ -85,5 +87,34 @@ func BenchmarkDecode(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Events read by hand are what the general way makes of them.
+func TestReadChange(t *testing.T) {
+	doc := rope.New("one\ntwo 🌍\nthree")
+	const first = `{"range":{"start":{"line":1,"character":2},"end":{"line":2,"character":3}},"text":"x\n\"y\ud83c\udf0d"}`
+	for _, event := range []string{
+		first,
+		`{"range":{"start":{"line":1,"character":2},"end":{"line":1,"character":2}},"rangeLength":0,"text":""}`,
+		`{"range":{"start":{"line":1,"character":2},"end":{"line":0,"character":0}},"text":"a"}`,
+		`{"range":{"start":{"line":1,"character":2},"end":{"line":9,"character":0}},"text":"a","rangeLength":4}`,
+		`{"range":{"start":{"line":1,"character":2},"end":{"line":9,"character":0}},"text":"a","text":"b"}`,
+		`{"range":{"start":{"line":1,"character":2},"end":{"line":9,"character":0}},"text":"a\\"}`,
+		`{"range":{"start":{"line":1,"character":2},"end":{"line":9,"character":0}},"text":7}`,
+		`{"range":{"start":{"line":-1,"character":2},"end":{"line":9,"character":0}},"text":"a"}`,
+		`{"range":{"start":{"line":1e0,"character":2},"end":{"line":9,"character":0}},"text":"a"}`,
+		`{"range":{"start":{"line":4294967295,"character":2},"end":{"line":4294967295,"character":0}},"text":"a"}`,
+		`{"range":{"end":{"line":1,"character":2},"start":{"line":1,"character":2}},"text":"a"}`,
+		`{"text":"a"}`,
+	} {
+		want, wantOK := readAnyChange([]byte(event), doc, rope.UTF16)
+		got, ok := readChange([]byte(event), doc, rope.UTF16)
+		if ok != wantOK || ok && got != want {
+			t.Errorf("%s is %+v, %v; want %+v, %v", event, got, ok, want, wantOK)
+		}
+	}
+	if _, _, _, ok := readEdit([]byte(first)); !ok {
+		t.Error("the usual event is not read by hand")
 	}
 }

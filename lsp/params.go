@@ -282,6 +282,18 @@ type change struct {
 // readChange decodes an event for a document with the given text. It reports false if that cannot be done: a position that is missing or no uinteger,
 // a text that is no string.
 func readChange(event []byte, doc rope.Text, unit rope.Unit) (c change, ok bool) {
+	if start, end, body, ok := readEdit(event); ok {
+		c.text = unquote(body)
+		c.start = doc.Offset(int(start.Line), int(start.Character), unit)
+		if c.end = c.start; end != start {
+			c.end = doc.Offset(int(end.Line), int(end.Character), unit)
+		}
+		return c, true
+	}
+	return readAnyChange(event, doc, unit)
+}
+
+func readAnyChange(event []byte, doc rope.Text, unit rope.Unit) (c change, ok bool) {
 	r, body := members(event, "range", "text")
 	if c.text, ok = text(body); !ok {
 		return c, false
