@@ -39,15 +39,27 @@ func headings(t *testing.T, folder, behind string) (check func()) {
 
 // witnessed returns a command line for a server whose exit code is written
 // down, and a function that checks that it was 0. Editors do not tell: some are
-// gone before the server is, and some kill it as soon as they have asked it to
+// gone before the server is, and Emacs kills it as soon as it has asked it to
 // leave. So a shell between the two has the server in a session of its own,
 // where it outlives a kill and ends as it would by itself. The pipes are passed
 // on as they are.
 func witnessed(t *testing.T, server ...string) (argv []string, ended func()) {
 	t.Helper()
+	return recorded(t, `exec setsid --wait /bin/sh -c '"$@"; echo $? >"$0.new"; mv "$0.new" "$0"' "$0" "$@"`, server)
+}
+
+// terminated is witnessed for editors that end the server with SIGTERM, which
+// here reaches the server and is survived by the shell.
+func terminated(t *testing.T, server ...string) (argv []string, ended func()) {
+	t.Helper()
+	return recorded(t, `trap : TERM; "$@"; echo $? >"$0.new"; mv "$0.new" "$0"`, server)
+}
+
+// recorded has a shell script run a server and write its exit code to the file $0.
+func recorded(t *testing.T, script string, server []string) (argv []string, ended func()) {
+	t.Helper()
 	status := filepath.Join(t.TempDir(), "status")
-	argv = append([]string{"/bin/sh", "-c", `exec setsid --wait /bin/sh -c '"$@"; echo $? >"$0.new"; mv "$0.new" "$0"' "$0" "$@"`, status}, server...)
-	return argv, func() {
+	return append([]string{"/bin/sh", "-c", script, status}, server...), func() {
 		t.Helper()
 		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			text, err := os.ReadFile(status)
