@@ -106,7 +106,7 @@ func TestInspectPageLarge(t *testing.T) {
 	page := inspect.New(&inspect.Options{Program: "large"})
 	feed := logging.NewFeed(page, nil)
 	conns := []*logging.Source{feed.Open("editor", "one"), feed.Open("agent", "two")}
-	filler := strings.Repeat("lorem ipsum dolor sit amet ", 12)
+	filler := strings.Repeat("lorem ipsum dolor sit amet ", 6) // as much as fits a page of default size
 	const requests = 50_000
 	for i := range requests {
 		s, unit := conns[i%2], uint64(i/2+1)
