@@ -24,8 +24,8 @@ func (s *session) announce() (c protocol.ServerCapabilities, later []protocol.Re
 		all["workspace"] = tree{"workspaceFolders": tree{"supported": true}}
 	}
 	served := map[string]bool{}
-	for i := range routes {
-		rt := &routes[i]
+	for i := range routes() {
+		rt := &routes()[i]
 		if rt.way == toClient || rt.server == "" || !rt.first || rt.handler(s) == nil || rt.needs && !s.client.Can(rt.client) {
 			continue
 		}
@@ -34,8 +34,8 @@ func (s *session) announce() (c protocol.ServerCapabilities, later []protocol.Re
 			return c, nil, err
 		}
 	}
-	for i := range routes {
-		rt := &routes[i]
+	for i := range routes() {
+		rt := &routes()[i]
 		if !served[rt.method] {
 			continue
 		}

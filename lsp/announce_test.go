@@ -23,8 +23,8 @@ func everything() *Server {
 	s.Options.OnTypeFormatting = protocol.DocumentOnTypeFormattingOptions{FirstTriggerCharacter: "}", MoreTriggerCharacter: []string{";"}}
 	s.Options.SemanticTokens.Legend.TokenTypes = []string{"link"}
 	v := reflect.ValueOf(s).Elem()
-	for i := range routes {
-		if field := routes[i].serve.field; field != "" {
+	for i := range routes() {
+		if field := routes()[i].serve.field; field != "" {
 			f := v.FieldByName(field)
 			f.Set(reflect.MakeFunc(f.Type(), func([]reflect.Value) []reflect.Value {
 				var out []reflect.Value
@@ -98,7 +98,7 @@ func TestAnnounceOneByOne(t *testing.T) {
 		"CodeActionResolve", "ColorPresentation", "PrepareRename", "WorkspaceSymbolResolve", "OnTypeFormatting", "RangesFormatting", "WorkspaceDiagnostic",
 		"SemanticTokensDelta", "DidChangeWatchedFiles", // only registered
 	}
-	for _, rt := range routes {
+	for _, rt := range routes() {
 		if rt.serve.field == "" {
 			continue
 		}

@@ -54,7 +54,7 @@ const helixRefresh = "workspace.diagnostic.refreshSupport"
 
 // require returns the error for a method that the client has no capability for.
 func (c *Client) require(method string) error {
-	if rt := byMethod[method]; rt != nil && rt.needs && !c.Can(rt.client) && !(method == protocol.MethodWorkspaceDiagnosticRefresh && c.Can(helixRefresh)) {
+	if rt := byMethod()[method]; rt != nil && rt.needs && !c.Can(rt.client) && !(method == protocol.MethodWorkspaceDiagnosticRefresh && c.Can(helixRefresh)) {
 		return &CapabilityError{Method: method, Capability: rt.client}
 	}
 	return nil

@@ -326,11 +326,17 @@ func TestAnswersThatAreNone(t *testing.T) {
 			hear := func() (m struct {
 				ID     json.RawMessage
 				Method string
-			}) { t.Helper(); raw, err := b.Read(); if err == nil {
-				err = json.Unmarshal(raw, &m)
-			}; if err != nil {
-				t.Fatal(err)
-			}; return m }
+			}) {
+				t.Helper()
+				raw, err := b.Read()
+				if err == nil {
+					err = json.Unmarshal(raw, &m)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				return m
+			}
 			send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":` + ableInit + `}`)
 			hear()
 			send(`{"jsonrpc":"2.0","id":2,"method":"textDocument/hover","params":` + hoverParams + `}`)

@@ -16,7 +16,7 @@ func (s *session) commands() jsonrpc2.Handler {
 	if len(s.srv.Commands) == 0 {
 		return nil
 	}
-	return handlerOf(byMethod[protocol.MethodWorkspaceExecuteCommand], s.srv.execute)
+	return handlerOf(byMethod()[protocol.MethodWorkspaceExecuteCommand], s.srv.execute)
 }
 
 func (s *Server) execute(ctx context.Context, p *protocol.ExecuteCommandParams) (any, error) {

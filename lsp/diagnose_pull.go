@@ -37,14 +37,14 @@ func (s *session) pullsDocument() jsonrpc2.Handler {
 	if !s.diag.asked() {
 		return nil
 	}
-	return handlerOf(byMethod[protocol.MethodTextDocumentDiagnostic], s.diag.pullDocument)
+	return handlerOf(byMethod()[protocol.MethodTextDocumentDiagnostic], s.diag.pullDocument)
 }
 
 func (s *session) pullsWorkspace() jsonrpc2.Handler {
 	if !s.diag.asked() || s.srv.DiagnoseWorkspace == nil {
 		return nil
 	}
-	return handlerOf(byMethod[protocol.MethodWorkspaceDiagnostic], s.diag.pullWorkspace)
+	return handlerOf(byMethod()[protocol.MethodWorkspaceDiagnostic], s.diag.pullWorkspace)
 }
 
 // serves reports whether there is something to ask for.

@@ -9,7 +9,7 @@ import (
 
 // Every method of the protocol reaches an implementation, and every method of the interface is reached.
 func TestAdapters(t *testing.T) {
-	for _, rt := range routes {
+	for _, rt := range routes() {
 		switch rt.method {
 		case protocol.MethodInitialize, protocol.MethodShutdown: // by way of hooks
 		case protocol.MethodCancelRequest: // by way of contexts

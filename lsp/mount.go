@@ -70,8 +70,8 @@ func (s *session) methods() *jsonrpc2.Mux {
 	if s.stale != nil {
 		m.Use(s.stale.watch)
 	}
-	for i := range routes {
-		rt := &routes[i]
+	for i := range routes() {
+		rt := &routes()[i]
 		if rt.way == toClient {
 			continue
 		}

@@ -34,7 +34,7 @@ func (c *Client) Refresh(ctx context.Context, what string) error {
 
 // refreshes checks the name of a method.
 func (c *Client) refreshes(what string) error {
-	if rt := byMethod[what]; rt == nil || rt.way != toClient || !strings.HasSuffix(what, "/refresh") || what == protocol.MethodWorkspaceTextDocumentContentRefresh {
+	if rt := byMethod()[what]; rt == nil || rt.way != toClient || !strings.HasSuffix(what, "/refresh") || what == protocol.MethodWorkspaceTextDocumentContentRefresh {
 		return fmt.Errorf("lsp: %q does not refresh anything", what)
 	}
 	return nil
@@ -48,8 +48,8 @@ func (c *Client) RefreshSoon(what ...string) {
 		return
 	}
 	if len(what) == 0 {
-		for i := range routes {
-			if m := routes[i].method; c.refreshes(m) == nil {
+		for i := range routes() {
+			if m := routes()[i].method; c.refreshes(m) == nil {
 				what = append(what, m)
 			}
 		}

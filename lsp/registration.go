@@ -57,8 +57,8 @@ func (c *Client) Register(ctx context.Context, method string, options any) (*Reg
 
 // registrable finds the row of a method by the name under which it is registered.
 func registrable(method string) *route {
-	for i := range routes {
-		if rt := &routes[i]; rt.register != nil && (rt.under == method || rt.under == "" && rt.method == method) {
+	for i := range routes() {
+		if rt := &routes()[i]; rt.register != nil && (rt.under == method || rt.under == "" && rt.method == method) {
 			return rt
 		}
 	}

@@ -130,7 +130,7 @@ func TestRefreshSoon(t *testing.T) {
 			c = ClientFrom(ctx)
 			return nil, nil
 		}})
-		for _, rt := range routes {
+		for _, rt := range routes() {
 			if rt.way == toClient && strings.HasSuffix(rt.method, "/refresh") {
 				p.mux.HandleRequest(rt.method, jsonrpc2.HandlerFunc(func(_ context.Context, r *jsonrpc2.Request) (any, error) {
 					mu.Lock()

@@ -2,28 +2,40 @@ package lsp
 
 import (
 	"slices"
+	"sync"
 
 	"go.lsp.dev/protocol"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
-// routes is the routing table: every method of LSP 3.18, in both directions, in the order of the specification. Where no order is given, notifications are
-// handled one after the other and requests side by side. Of the rows of one capability the first announces it and the others refine it.
+// routes returns the routing table: every method of LSP 3.18, in both directions, in the order of the specification. Where no order is given,
+// notifications are handled one after the other and requests side by side. Of the rows of one capability the first announces it and the others refine it.
 //
-// It is filled by init, as the functions that its rows name look at the table themselves.
-var routes []route
-
-var byMethod map[string]*route
+// It is made when it is first wanted, as a program that serves something else starts sooner then; and set by init, as the functions that its rows name look
+// at the table themselves. byMethod has the same rows.
+var (
+	routes   func() []route
+	byMethod func() map[string]*route
+)
 
 func init() {
-	routes = table()
-	byMethod = make(map[string]*route, len(routes))
-	for i := range routes {
-		rt := &routes[i]
-		byMethod[rt.method] = rt
-		rt.first = !slices.ContainsFunc(routes[:i], func(other route) bool { return other.server == rt.server })
-	}
+	routes = sync.OnceValue(func() []route {
+		list := table()
+		for i := range list {
+			rt := &list[i]
+			rt.first = !slices.ContainsFunc(list[:i], func(other route) bool { return other.server == rt.server })
+		}
+		return list
+	})
+	byMethod = sync.OnceValue(func() map[string]*route {
+		list := routes()
+		m := make(map[string]*route, len(list))
+		for i := range list {
+			m[list[i].method] = &list[i]
+		}
+		return m
+	})
 }
 
 func table() []route {

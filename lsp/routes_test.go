@@ -99,7 +99,7 @@ func TestRoutesAreTheSpecification(t *testing.T) {
 	methods, requests := readMetaModel(t)
 	seen := map[string]bool{}
 	for i, m := range methods {
-		rt := byMethod[m.Method]
+		rt := byMethod()[m.Method]
 		if rt == nil {
 			t.Errorf("%s has no row", m.Method)
 			continue
@@ -134,13 +134,13 @@ func TestRoutesAreTheSpecification(t *testing.T) {
 			t.Errorf("%s: partial results %v, want %v", m.Method, got, want)
 		}
 	}
-	for _, rt := range routes {
+	for _, rt := range routes() {
 		if !seen[rt.method] {
 			t.Errorf("%s is no method of the specification", rt.method)
 		}
 	}
-	if len(routes) != len(methods) {
-		t.Errorf("%d rows for %d methods", len(routes), len(methods))
+	if len(routes()) != len(methods) {
+		t.Errorf("%d rows for %d methods", len(routes()), len(methods))
 	}
 }
 
@@ -149,7 +149,7 @@ func TestRoutesHaveTheTypes(t *testing.T) {
 	methods, _ := readMetaModel(t)
 	v := reflect.TypeFor[Server]()
 	for _, m := range methods {
-		rt := byMethod[m.Method]
+		rt := byMethod()[m.Method]
 		if rt == nil || rt.serve.field == "" {
 			continue
 		}
@@ -181,8 +181,8 @@ func TestRoutesHaveTheTypes(t *testing.T) {
 // Every row can be handled, or sent.
 func TestRoutesLeadSomewhere(t *testing.T) {
 	s := newSession(everything())
-	for i := range routes {
-		rt := &routes[i]
+	for i := range routes() {
+		rt := &routes()[i]
 		if rt.way != toClient && rt.method != Cancel.Method && rt.handler(s) == nil {
 			t.Errorf("%s is not handled", rt.method)
 		}
@@ -199,7 +199,7 @@ func TestRoutesLeadSomewhere(t *testing.T) {
 		"DidOpen": true, "DidChange": true, "DidSave": true, "DidClose": true, "DidChangeConfiguration": true, "DidChangeWorkspaceFolders": true,
 		"DidOpenNotebook": true, "DidChangeNotebook": true, "DidSaveNotebook": true, "DidCloseNotebook": true,
 	}
-	for _, rt := range routes {
+	for _, rt := range routes() {
 		bound[rt.serve.field] = true
 	}
 	for i := range v.NumField() {
@@ -209,7 +209,7 @@ func TestRoutesLeadSomewhere(t *testing.T) {
 	}
 	// A field of Options is named as the function it describes.
 	own := map[string]bool{"Dynamic": true, "Selector": true, "Selectors": true}
-	for _, rt := range routes {
+	for _, rt := range routes() {
 		own[rt.options], own[rt.serve.field] = true, true
 	}
 	o := reflect.TypeFor[Options]()
@@ -225,7 +225,7 @@ func TestRoutesAreServed(t *testing.T) {
 	p := connect(t, everything())
 	p.init(ableInit)
 	n := 0
-	for _, rt := range routes {
+	for _, rt := range routes() {
 		if rt.kind != request || rt.way == toClient || rt.method == "initialize" || rt.method == "shutdown" {
 			continue
 		}
@@ -252,7 +252,7 @@ func TestOrders(t *testing.T) {
 	want := map[string]jsonrpc2.Order{
 		"initialize": jsonrpc2.Ordered, "shutdown": jsonrpc2.Immediate, "window/workDoneProgress/cancel": jsonrpc2.Immediate,
 	}
-	for _, rt := range routes {
+	for _, rt := range routes() {
 		if rt.order != want[rt.method] {
 			t.Errorf("%s has order %d, want %d", rt.method, rt.order, want[rt.method])
 		}

@@ -115,7 +115,7 @@ func (c *Client) setting(ctx context.Context, scope uri.URI, section string) (js
 
 // watchSettings has the client tell when its settings change. Some do so without being asked, and cannot be asked.
 func (c *Client) watchSettings() {
-	if c.Can(byMethod[protocol.MethodWorkspaceDidChangeConfiguration].dynamic()) {
+	if c.Can(byMethod()[protocol.MethodWorkspaceDidChangeConfiguration].dynamic()) {
 		c.s.spawn(func() {
 			_, err := c.Register(c.s.scope(c.s.ctx), protocol.MethodWorkspaceDidChangeConfiguration, nil)
 			c.s.fail(c.s.ctx, nil, err)

@@ -13,16 +13,15 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
 //go:embed web
 var files embed.FS
 
-// document is the page, and policy what it may do: run its own script, and ask the server it came from.
-var document, policy = assemble()
-
-func assemble() ([]byte, string) {
+// assemble returns the page, and the policy of what it may do: run its own script, and ask the server it came from.
+var assemble = sync.OnceValues(func() (document []byte, policy string) {
 	read := func(name string) string {
 		b, err := files.ReadFile("web/" + name)
 		if err != nil {
@@ -39,7 +38,7 @@ func assemble() ([]byte, string) {
 	page := strings.NewReplacer("/*STYLE*/", style, "/*SCRIPT*/", script).Replace(read("page.html"))
 	return []byte(page), "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
 		"; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-}
+})
 
 // ErrNotLoopback is returned by [Page.Serve] for a listener that other machines can reach.
 var ErrNotLoopback = errors.New("inspect: the page is served on loopback addresses only")
@@ -64,6 +63,7 @@ func (p *Page) Serve(ctx context.Context, ln net.Listener) error {
 // ServeHTTP serves the page at /TOKEN/ and its events at /TOKEN/events, to requests that can only come from the user.
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
+	document, policy := assemble()
 	for name, value := range map[string]string{
 		"Cache-Control": "no-store", "Content-Security-Policy": policy, "Cross-Origin-Opener-Policy": "same-origin",
 		"Cross-Origin-Resource-Policy": "same-origin", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",

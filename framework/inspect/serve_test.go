@@ -83,6 +83,7 @@ func TestWhoMaySee(t *testing.T) {
 
 // TestDocument: the page is whole and loads nothing.
 func TestDocument(t *testing.T) {
+	document, policy := assemble()
 	page := string(document)
 	for _, never := range []string{"/*STYLE*/", "/*SCRIPT*/", "http://", "https://", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", " style=", " onclick"} {
 		if strings.Contains(strings.ReplaceAll(page, "http://www.w3.org/2000/svg", ""), never) {
