@@ -172,6 +172,7 @@ new ResizeObserver(() => { dirty = plots = true; draw(); }).observe(document.bod
 function move(by) {
   if (!view.length) return;
   let at = selected ? view.indexOf(selected) : -1;
+  if (at < 0 && Math.abs(by) >= 1e9) at = 0; // Home and End lead to an end from anywhere
   at = at < 0 ? (by > 0 ? Math.floor(list.scrollTop / rowHeight) : view.length - 1) : Math.max(0, Math.min(view.length - 1, at + by));
   const top = at * rowHeight;
   select(view[at]);
