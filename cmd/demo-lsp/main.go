@@ -20,13 +20,11 @@ import (
 	"os/signal"
 
 	"github.com/tandem-rpc/tandem/framework"
+	"github.com/tandem-rpc/tandem/internal/editor"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/lsp"
 	"github.com/tandem-rpc/tandem/lsp/lspws"
 )
-
-// maxFrame lets notes of 32 MiB come in, whatever they have to be escaped to.
-const maxFrame = 64 << 20
 
 func main() { os.Exit(run()) }
 
@@ -53,19 +51,19 @@ func run() int {
 		}
 		return 0
 	}
-	d := newDemo()
-	defer d.close()
-	endpoints, err := d.serveAgents(mcp, *tokens)
+	d := editor.New("demo-lsp")
+	defer d.Close()
+	endpoints, err := d.Endpoints(mcp, *tokens)
 	if err != nil {
 		return fail(err)
 	}
 	if *root != "" {
-		if err := d.serve(context.Background(), *root); err != nil {
+		if err := d.Open(context.Background(), *root); err != nil {
 			return fail(err)
 		}
 	}
-	server := d.server()
-	rt := &framework.Runtime{Options: jsonrpc2.Options{MaxFrame: maxFrame}, Beside: endpoints}
+	server := d.LSP()
+	rt := &framework.Runtime{Options: jsonrpc2.Options{MaxFrame: editor.MaxFrame}, Beside: endpoints}
 	if *ws == "" {
 		return c.Run(context.Background(), rt, server)
 	}
@@ -85,7 +83,7 @@ func fail(err error) int {
 // webSocket is server for editors in web pages.
 func webSocket(rt *framework.Runtime, server *lsp.Server) framework.Web {
 	return &lspws.Site{Options: &lspws.Options{
-		Options: jsonrpc2.Options{MaxFrame: maxFrame},
+		Options: jsonrpc2.Options{MaxFrame: editor.MaxFrame},
 		Serve:   func(ctx context.Context, t jsonrpc2.Transport) error { return rt.ServeTransport(ctx, t, server) },
 	}}
 }

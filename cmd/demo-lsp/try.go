@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/internal/editor"
 	"github.com/tandem-rpc/tandem/internal/notes"
 	"github.com/tandem-rpc/tandem/internal/try"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
@@ -32,16 +33,14 @@ func tryServer(ctx context.Context, out io.Writer) error {
 	command.Stderr = os.Stderr
 	ctx, stop := context.WithTimeout(ctx, tryTimeout)
 	defer stop()
-	e := newEditor()
+	e := newPerson()
 	return try.Run(ctx, &try.Peer{
 		Command: command, Framing: jsonrpc2.Header, Conventions: []cancel.Convention{lsp.Cancel}, Codec: lsp.Codec, Mux: e.mux(), Out: out,
 	}, e.talk)
 }
 
-// editor is the other side of the conversation. It has one note open.
-type editor struct {
-	folder      *folder
-	note        *notes.Note
+// person is the other side of the conversation, with an editor. It has one note open.
+type person struct {
 	doc         *lsp.Document // to find positions in
 	diagnostics chan *protocol.PublishDiagnosticsParams
 	progress    chan protocol.ProgressToken
@@ -49,19 +48,18 @@ type editor struct {
 
 const opened = "handbook.md" // of the sample: it has a link to a note that nobody has written
 
-func newEditor() *editor {
-	e := &editor{
-		folder:      inMemory(notes.Sample()),
+func newPerson() *person {
+	note, _ := notes.Sample().At(opened)
+	e := &person{
 		diagnostics: make(chan *protocol.PublishDiagnosticsParams, 64),
 		progress:    make(chan protocol.ProgressToken, 64),
 	}
-	e.note, _ = e.folder.At(opened)
-	e.doc = lsp.NewDocument(e.folder.uri(opened), "markdown", 1, e.note.Text, protocol.PositionEncodingKindUTF8)
+	e.doc = lsp.NewDocument(editor.SampleURI(opened), "markdown", 1, note.Text, protocol.PositionEncodingKindUTF8)
 	return e
 }
 
 // mux is what an editor answers: it shows diagnostics and progress, and accepts progress that the server begins by itself.
-func (e *editor) mux() *jsonrpc2.Mux {
+func (e *person) mux() *jsonrpc2.Mux {
 	m := jsonrpc2.NewMux()
 	m.HandleNotification(protocol.MethodTextDocumentPublishDiagnostics, jsonrpc2.Note(func(_ context.Context, p *protocol.PublishDiagnosticsParams) error {
 		select {
@@ -83,7 +81,7 @@ func (e *editor) mux() *jsonrpc2.Mux {
 	return m
 }
 
-func (e *editor) talk(ctx context.Context, s *try.Session) error {
+func (e *person) talk(ctx context.Context, s *try.Session) error {
 	for _, step := range []struct {
 		title string
 		do    func(context.Context, *try.Session) error
@@ -107,7 +105,7 @@ func (e *editor) talk(ctx context.Context, s *try.Session) error {
 
 type object = map[string]any
 
-func (e *editor) begin(ctx context.Context, s *try.Session) error {
+func (e *person) begin(ctx context.Context, s *try.Session) error {
 	var hello protocol.InitializeResult
 	err := s.Conn.Call(ctx, protocol.MethodInitialize, object{
 		"processId":  os.Getpid(),
@@ -127,7 +125,7 @@ func (e *editor) begin(ctx context.Context, s *try.Session) error {
 	return s.Conn.Notify(ctx, protocol.MethodInitialized, object{})
 }
 
-func (e *editor) open(ctx context.Context, s *try.Session) error {
+func (e *person) open(ctx context.Context, s *try.Session) error {
 	err := s.Conn.Notify(ctx, protocol.MethodTextDocumentDidOpen, object{"textDocument": object{
 		"uri": e.doc.URI(), "languageId": "markdown", "version": 1, "text": e.doc.Text(),
 	}})
@@ -142,7 +140,7 @@ func (e *editor) open(ctx context.Context, s *try.Session) error {
 }
 
 // diagnosed waits for the diagnostics of a version and returns how many there are.
-func (e *editor) diagnosed(ctx context.Context, version int32) (int, error) {
+func (e *person) diagnosed(ctx context.Context, version int32) (int, error) {
 	for {
 		select {
 		case p := <-e.diagnostics:
@@ -156,15 +154,15 @@ func (e *editor) diagnosed(ctx context.Context, version int32) (int, error) {
 }
 
 // at is a position in the open note, of the first place that has the text.
-func (e *editor) at(text string) protocol.Position {
+func (e *person) at(text string) protocol.Position {
 	return e.doc.Position(strings.Index(e.doc.Text(), text))
 }
 
-func (e *editor) hoverParams() object {
+func (e *person) hoverParams() object {
 	return object{"textDocument": object{"uri": e.doc.URI()}, "position": e.at("(welcome.md)")}
 }
 
-func (e *editor) hover(ctx context.Context, s *try.Session) error {
+func (e *person) hover(ctx context.Context, s *try.Session) error {
 	var h protocol.Hover
 	if err := s.Conn.Call(ctx, protocol.MethodTextDocumentHover, e.hoverParams(), &h); err != nil {
 		return err
@@ -177,7 +175,7 @@ func (e *editor) hover(ctx context.Context, s *try.Session) error {
 	return nil
 }
 
-func (e *editor) mend(ctx context.Context, s *try.Session) error {
+func (e *person) mend(ctx context.Context, s *try.Session) error {
 	const broken, whole = "services.md", "runbook.md"
 	start := strings.Index(e.doc.Text(), broken)
 	err := s.Conn.Notify(ctx, protocol.MethodTextDocumentDidChange, object{
@@ -195,10 +193,10 @@ func (e *editor) mend(ctx context.Context, s *try.Session) error {
 }
 
 func command(pauseMs int, token any) object {
-	return object{"command": reindex, "arguments": []object{{"pauseMs": pauseMs}}, "workDoneToken": token}
+	return object{"command": editor.Reindex, "arguments": []object{{"pauseMs": pauseMs}}, "workDoneToken": token}
 }
 
-func (e *editor) reindex(ctx context.Context, s *try.Session) error {
+func (e *person) reindex(ctx context.Context, s *try.Session) error {
 	start := time.Now()
 	err := s.Conn.Call(ctx, protocol.MethodWorkspaceExecuteCommand, command(20, "check-1"), nil)
 	if err == nil {
@@ -209,7 +207,7 @@ func (e *editor) reindex(ctx context.Context, s *try.Session) error {
 }
 
 // reported waits for a report with that token.
-func (e *editor) reported(ctx context.Context, token protocol.ProgressToken) error {
+func (e *person) reported(ctx context.Context, token protocol.ProgressToken) error {
 	for {
 		select {
 		case got := <-e.progress:
@@ -222,7 +220,7 @@ func (e *editor) reported(ctx context.Context, token protocol.ProgressToken) err
 	}
 }
 
-func (e *editor) cancelled(ctx context.Context, s *try.Session) error {
+func (e *person) cancelled(ctx context.Context, s *try.Session) error {
 	call := s.Conn.Go(ctx, protocol.MethodWorkspaceExecuteCommand, command(200, 2))
 	if err := e.reported(ctx, protocol.Integer(2)); err != nil {
 		return err
@@ -239,7 +237,7 @@ func (e *editor) cancelled(ctx context.Context, s *try.Session) error {
 	return nil
 }
 
-func (e *editor) wrong(ctx context.Context, s *try.Session) error {
+func (e *person) wrong(ctx context.Context, s *try.Session) error {
 	params := e.hoverParams()
 	params["position"] = "line 7"
 	if err := s.Conn.Call(ctx, protocol.MethodTextDocumentHover, params, nil); !errors.Is(err, jsonrpc2.ErrInvalidParams) {
@@ -255,7 +253,7 @@ func (e *editor) wrong(ctx context.Context, s *try.Session) error {
 	return nil
 }
 
-func (e *editor) end(ctx context.Context, s *try.Session) error {
+func (e *person) end(ctx context.Context, s *try.Session) error {
 	if err := s.Conn.Call(ctx, protocol.MethodShutdown, nil, nil); err != nil {
 		return err
 	}

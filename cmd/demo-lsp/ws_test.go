@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"github.com/tandem-rpc/tandem/framework"
+	"github.com/tandem-rpc/tandem/internal/editor"
 )
 
 // An editor in a web page sees the sample's broken link; when the program ends it is told.
@@ -18,13 +19,13 @@ func TestWebSocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := newDemo()
-	defer d.close()
+	d := editor.New("demo-lsp")
+	defer d.Close()
 	rt := &framework.Runtime{Logger: hclog.NewNullLogger()}
 	serving, end := context.WithCancel(context.Background())
 	defer end()
 	served := make(chan error, 1)
-	rt.Web = webSocket(rt, d.server())
+	rt.Web = webSocket(rt, d.LSP())
 	go func() { served <- rt.Serve(serving, ln) }()
 
 	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)

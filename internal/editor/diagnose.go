@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 const source = "notes"
 
 // diagnose lists what is wrong with a document.
-func (d *demo) diagnose(ctx context.Context, doc *lsp.Document) ([]protocol.Diagnostic, error) {
+func (d *Server) diagnose(ctx context.Context, doc *lsp.Document) ([]protocol.Diagnostic, error) {
 	d.mu.Lock()
 	s := d.slots[doc.Key()]
 	d.mu.Unlock()

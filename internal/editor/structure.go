@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 )
 
 // foldingRanges are the sections and blocks of a note.
-func (d *demo) foldingRanges(ctx context.Context, p *protocol.FoldingRangeParams) ([]protocol.FoldingRange, error) {
+func (d *Server) foldingRanges(ctx context.Context, p *protocol.FoldingRangeParams) ([]protocol.FoldingRange, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[[]protocol.FoldingRange](err)
@@ -43,7 +43,7 @@ func (d *demo) foldingRanges(ctx context.Context, p *protocol.FoldingRangeParams
 }
 
 // selectionRanges are what a selection grows through.
-func (d *demo) selectionRanges(ctx context.Context, p *protocol.SelectionRangeParams) ([]protocol.SelectionRange, error) {
+func (d *Server) selectionRanges(ctx context.Context, p *protocol.SelectionRangeParams) ([]protocol.SelectionRange, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[[]protocol.SelectionRange](err)
@@ -83,7 +83,7 @@ const (
 	modDeprecated
 )
 
-func (d *demo) semanticTokens(ctx context.Context, p *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
+func (d *Server) semanticTokens(ctx context.Context, p *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[*protocol.SemanticTokens](err)
@@ -91,7 +91,7 @@ func (d *demo) semanticTokens(ctx context.Context, p *protocol.SemanticTokensPar
 	return v.tokens(notes.Span{End: len(v.note.Text)}), nil
 }
 
-func (d *demo) semanticTokensRange(ctx context.Context, p *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
+func (d *Server) semanticTokensRange(ctx context.Context, p *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[*protocol.SemanticTokens](err)

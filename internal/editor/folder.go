@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -24,14 +24,14 @@ type folder struct {
 	total atomic.Int64 // ... of those that were found
 	stop  context.CancelFunc
 
-	users int              // connections that have it open as a folder; under demo.mu
-	open  map[string]*slot // notes that lie open in editors, by path; under demo.mu
+	users int              // connections that have it open as a folder; under Server.mu
+	open  map[string]*slot // notes that lie open in editors, by path; under Server.mu
 }
 
 const sampleRoot = "/sample/"
 
 // openFolder returns the folder at dir and begins to read it.
-func (d *demo) openFolder(dir string, loose bool) *folder {
+func (d *Server) openFolder(dir string, loose bool) *folder {
 	f := &folder{dir: dir, real: dir, loose: loose, ready: make(chan struct{}), open: map[string]*slot{}}
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		f.real = real
@@ -103,6 +103,9 @@ func (f *folder) covers(file string) bool {
 	}
 	return false
 }
+
+// SampleURI returns the URI of a note of the sample, by its path.
+func SampleURI(p string) uri.URI { return (&folder{}).uri(p) }
 
 // uri returns the URI of the file at a path of the folder.
 func (f *folder) uri(p string) uri.URI {

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"encoding/json"
@@ -263,7 +263,7 @@ func TestFolders(t *testing.T) {
 	one, u1 := folderOf(t, map[string]string{"a.md": "[b](b.md) [x](sub/x.md)\n", "b.md": "", "sub/x.md": ""})
 	two, u2 := folderOf(t, map[string]string{"a.md": "[c](c.md)\n"})
 	_, lone := folderOf(t, map[string]string{"a.md": "[b](b.md) [up](../up.md) [sub](sub/x.md) [no](no.md)\n", "b.md": "", "sub/x.md": ""})
-	d := newDemo()
+	d := New("notes")
 	s := startWith(t, d, object{"processId": nil, "rootUri": nil, "capabilities": able("utf-16"),
 		"workspaceFolders": []object{{"uri": uri.File(one), "name": "1"}, {"uri": uri.File(two), "name": "2"}}})
 	s.open(u1("a.md"), "[b](b.md) [x](sub/x.md)\n")
@@ -292,7 +292,7 @@ func TestFolders(t *testing.T) {
 // Two editors on one folder: each sees what the other types, and a session that ends takes its unsaved text along.
 func TestTwoEditors(t *testing.T) {
 	dir, u := folderOf(t, map[string]string{"a.md": "[b](b.md#new)\n", "b.md": "# B\n"})
-	d := newDemo()
+	d := New("notes")
 	params := object{"processId": nil, "rootUri": uri.File(dir), "capabilities": able("utf-16")}
 	first := startWith(t, d, params)
 	t.Run("second", func(t *testing.T) {

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"cmp"
@@ -20,9 +20,10 @@ import (
 	"github.com/tandem-rpc/tandem/lsp"
 )
 
-// demo is the server's state, for all connections: one workspace for each folder that some editor has open.
-type demo struct {
-	ctx  context.Context // ends with close
+// Server is the state of a language server of notes, for all connections: one workspace for each folder that some editor has open. Make one with New.
+type Server struct {
+	name string
+	ctx  context.Context // ends with Close
 	stop context.CancelFunc
 	own  sync.WaitGroup // goroutines
 
@@ -44,8 +45,10 @@ type demo struct {
 // maxLoose bounds the directories that are kept for files that were opened alone.
 const maxLoose = 16
 
-func newDemo() *demo {
-	d := &demo{
+// New makes a server that calls itself name. It has to be closed.
+func New(name string) *Server {
+	d := &Server{
+		name:    name,
 		sample:  inMemory(notes.Sample()),
 		beside:  inMemory(empty()),
 		clients: map[*lsp.Client]*client{},
@@ -56,8 +59,8 @@ func newDemo() *demo {
 	return d
 }
 
-// serve has the server serve one directory, whatever editors open, and waits until it has been read.
-func (d *demo) serve(ctx context.Context, dir string) error {
+// Open has the server serve one directory, whatever editors open, and waits until it has been read. It must be called before anybody connects.
+func (d *Server) Open(ctx context.Context, dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -70,14 +73,14 @@ func (d *demo) serve(ctx context.Context, dir string) error {
 	return f.err
 }
 
-// close ends what goes on in the background, and waits for it.
-func (d *demo) close() {
+// Close ends what goes on in the background, and waits for it.
+func (d *Server) Close() {
 	d.stop()
 	d.own.Wait()
 }
 
 // folder returns the folder of that directory, and counts the caller as one who has it open.
-func (d *demo) folder(dir string) *folder {
+func (d *Server) folder(dir string) *folder {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, f := range d.folders {
@@ -95,7 +98,7 @@ func (d *demo) folder(dir string) *folder {
 }
 
 // leave takes back what folder counted. A folder that nobody has open is closed.
-func (d *demo) leave(f *folder) {
+func (d *Server) leave(f *folder) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if f.users--; f.users > 0 {
@@ -110,7 +113,7 @@ func (d *demo) leave(f *folder) {
 }
 
 // alone returns the folder for a file that lies in none that an editor has open. The caller holds d.mu.
-func (d *demo) alone(dir string) *folder {
+func (d *Server) alone(dir string) *folder {
 	for _, f := range d.loose {
 		if f.dir == dir {
 			return f
@@ -130,7 +133,7 @@ func (d *demo) alone(dir string) *folder {
 }
 
 // find returns the folder that a document belongs to, read, and its path there.
-func (d *demo) find(ctx context.Context, u uri.URI) (*folder, string, error) {
+func (d *Server) find(ctx context.Context, u uri.URI) (*folder, string, error) {
 	if u.IsFile() {
 		if p, ok := strings.CutPrefix(u.Path(), sampleRoot); ok {
 			if _, err := os.Stat(sampleRoot); err != nil && notes.IsNote(p) { // it is ours, and no directory of that name

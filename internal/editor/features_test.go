@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"encoding/json"
@@ -36,7 +36,7 @@ func able(encoding string) object {
 }
 
 func startAble(t *testing.T, dir, encoding string) *session {
-	return startWith(t, newDemo(), object{
+	return startWith(t, New("notes"), object{
 		"processId": nil, "rootUri": nil, "capabilities": able(encoding),
 		"workspaceFolders": []object{{"uri": uri.File(dir), "name": "notes"}},
 	})
@@ -132,7 +132,7 @@ func TestCompletion(t *testing.T) {
 // An editor that can do little gets plain edits and details.
 func TestCompletionPlain(t *testing.T) {
 	dir, u := folderOf(t, map[string]string{"here.md": "[[al", "alpha.md": "# Alpha\n"})
-	s := start(t, newDemo(), uri.File(dir))
+	s := start(t, New("notes"), uri.File(dir))
 	s.open(u("here.md"), "[[al")
 	var list *protocol.CompletionList
 	s.call("textDocument/completion", s.cursor(u("here.md"), "[[al"), &list)
@@ -274,7 +274,7 @@ func TestRenameRefuses(t *testing.T) {
 	if string(nothing) != "null" {
 		t.Errorf("prepared in plain text: %s", nothing)
 	}
-	plain := start(t, newDemo(), uri.File(dir))
+	plain := start(t, New("notes"), uri.File(dir))
 	if err := plain.fails("textDocument/prepareRename", plain.cursor(u("a.md"), "(b")); !strings.Contains(err.Error(), "cannot rename files") {
 		t.Errorf("an editor that moves no files: %v", err)
 	}

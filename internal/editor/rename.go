@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -18,7 +18,7 @@ type move struct {
 	at       time.Time
 }
 
-func (d *demo) prepareRename(ctx context.Context, p *protocol.PrepareRenameParams) (protocol.PrepareRenameResult, error) {
+func (d *Server) prepareRename(ctx context.Context, p *protocol.PrepareRenameParams) (protocol.PrepareRenameResult, error) {
 	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
 	if err != nil {
 		return nothing[protocol.PrepareRenameResult](err)
@@ -51,7 +51,7 @@ func (v *view) renamable(s notes.Subject) error {
 }
 
 // rename gives what stands at a position another name, in every note that names it.
-func (d *demo) rename(ctx context.Context, p *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
+func (d *Server) rename(ctx context.Context, p *protocol.RenameParams) (*protocol.WorkspaceEdit, error) {
 	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
 	if err != nil {
 		return nothing[*protocol.WorkspaceEdit](err)
@@ -100,7 +100,7 @@ func (v *view) moveFile(n *notes.Note, to string) *protocol.RenameFile {
 const ownMove = 10 * time.Second
 
 // willRename returns the edits that keep links whole when the user moves files or directories.
-func (d *demo) willRename(ctx context.Context, p *protocol.RenameFilesParams) (*protocol.WorkspaceEdit, error) {
+func (d *Server) willRename(ctx context.Context, p *protocol.RenameFilesParams) (*protocol.WorkspaceEdit, error) {
 	if err := d.settleAll(ctx); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func merge(a, b *protocol.WorkspaceEdit) *protocol.WorkspaceEdit {
 }
 
 // didRename reads files again at once that were moved; the watcher would take a moment.
-func (d *demo) didRename(ctx context.Context, p *protocol.RenameFilesParams) error {
+func (d *Server) didRename(ctx context.Context, p *protocol.RenameFilesParams) error {
 	var changed protocol.DidChangeWatchedFilesParams
 	for _, file := range p.Files {
 		for _, u := range []string{file.OldURI, file.NewURI} {
@@ -165,7 +165,7 @@ func (d *demo) didRename(ctx context.Context, p *protocol.RenameFilesParams) err
 }
 
 // folderOf returns the folder that a file, or a directory, lies in, nil if there is none.
-func (d *demo) folderOf(file string) *folder {
+func (d *Server) folderOf(file string) *folder {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, f := range d.folders {

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -29,7 +29,7 @@ var errNoNote = errors.New("no such note")
 
 // view returns the view on the note of a document. A document that is not open is looked at as its file is. Offsets in the document and in the note
 // are the same, as both hold the same valid UTF-8.
-func (d *demo) view(ctx context.Context, u uri.URI) (*view, error) {
+func (d *Server) view(ctx context.Context, u uri.URI) (*view, error) {
 	if err := d.settleAll(ctx); err != nil {
 		return nil, err
 	}
@@ -76,12 +76,12 @@ func (d *demo) view(ctx context.Context, u uri.URI) (*view, error) {
 }
 
 // over is a view on a folder, of none of its notes.
-func (d *demo) over(ctx context.Context, f *folder) *view {
+func (d *Server) over(ctx context.Context, f *folder) *view {
 	return &view{folder: f, client: d.client(ctx), docs: lsp.SnapshotFrom(ctx)}
 }
 
 // look is view with the offset of a position.
-func (d *demo) look(ctx context.Context, p *protocol.TextDocumentPositionParams) (*view, int, error) {
+func (d *Server) look(ctx context.Context, p *protocol.TextDocumentPositionParams) (*view, int, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nil, 0, err

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 const showBacklinks = "notes.backlinks"
 
 // inlayHints tell at each heading how many links lead to it.
-func (d *demo) inlayHints(ctx context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
+func (d *Server) inlayHints(ctx context.Context, p *protocol.InlayHintParams) ([]protocol.InlayHint, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[[]protocol.InlayHint](err)
@@ -48,7 +48,7 @@ func count(n int, what string) string {
 }
 
 // codeLenses tell above a note from how many places of other notes it is linked to.
-func (d *demo) codeLenses(ctx context.Context, p *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
+func (d *Server) codeLenses(ctx context.Context, p *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[[]protocol.CodeLens](err)
@@ -89,7 +89,7 @@ type backlinksOf struct {
 const maxChoices = 5
 
 // backlinksCommand returns the places that link to a note. An editor that can show documents for the server has its user choose one of the first.
-func (d *demo) backlinksCommand(ctx context.Context, args []json.RawMessage) (any, error) {
+func (d *Server) backlinksCommand(ctx context.Context, args []json.RawMessage) (any, error) {
 	var of backlinksOf
 	if len(args) != 1 || lsp.Codec.Unmarshal(args[0], &of) != nil || of.URI == "" {
 		return nil, jsonrpc2.Errorf(jsonrpc2.CodeInvalidParams, "%s: the argument is an object with the member uri", showBacklinks)

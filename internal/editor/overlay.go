@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -17,11 +17,11 @@ import (
 // background, and at the latest when a request wants to know: see settle.
 type slot struct {
 	key     lsp.Key
-	holders []*lsp.Client // who may have it open, the last to touch it at the end; under demo.mu
+	holders []*lsp.Client // who may have it open, the last to touch it at the end; under Server.mu
 	queued  atomic.Bool   // a goroutine is going to settle it
 
-	mu         sync.Mutex // before demo.mu
-	generation uint64     // of demo, when the folder was found
+	mu         sync.Mutex // before Server.mu
+	generation uint64     // of Server, when the folder was found
 	folder     *folder
 	path       string
 	doc        *lsp.Document // whose text is the note's; nil: nothing lies over the note
@@ -30,7 +30,7 @@ type slot struct {
 }
 
 // touched notes that a document was opened, changed or closed. It runs in order with the messages and does no work itself.
-func (d *demo) touched(ctx context.Context, doc *lsp.Document) error {
+func (d *Server) touched(ctx context.Context, doc *lsp.Document) error {
 	c := lsp.ClientFrom(ctx)
 	d.mu.Lock()
 	s := d.slots[doc.Key()]
@@ -47,12 +47,12 @@ func (d *demo) touched(ctx context.Context, doc *lsp.Document) error {
 }
 
 // closed is touched for a document that was closed.
-func (d *demo) closed(ctx context.Context, doc *lsp.Document) error {
+func (d *Server) closed(ctx context.Context, doc *lsp.Document) error {
 	defer d.forget()
 	return d.touched(ctx, doc)
 }
 
-func (d *demo) queue(s *slot) {
+func (d *Server) queue(s *slot) {
 	if !s.queued.Swap(true) {
 		d.own.Go(func() {
 			s.queued.Store(false)
@@ -62,7 +62,7 @@ func (d *demo) queue(s *slot) {
 }
 
 // current returns the document as it is now in the editor that touched it last, nil if no editor has it open.
-func (d *demo) current(s *slot) *lsp.Document {
+func (d *Server) current(s *slot) *lsp.Document {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, c := range slices.Backward(s.holders) {
@@ -81,7 +81,7 @@ func (d *demo) current(s *slot) *lsp.Document {
 }
 
 // settle makes what lies over the note what the editors have open now.
-func (d *demo) settle(ctx context.Context, s *slot) error {
+func (d *Server) settle(ctx context.Context, s *slot) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	doc := d.current(s)
@@ -123,7 +123,7 @@ func (d *demo) settle(ctx context.Context, s *slot) error {
 }
 
 // lift takes the text off the note. The caller holds s.mu.
-func (d *demo) lift(s *slot) {
+func (d *Server) lift(s *slot) {
 	f := s.folder
 	if f == nil {
 		return
@@ -143,7 +143,7 @@ func (d *demo) lift(s *slot) {
 }
 
 // settleAll settles all documents, so that an answer takes all of them as they are.
-func (d *demo) settleAll(ctx context.Context) error {
+func (d *Server) settleAll(ctx context.Context) error {
 	d.mu.Lock()
 	list := make([]*slot, 0, len(d.slots))
 	for _, s := range d.slots {
@@ -160,7 +160,7 @@ func (d *demo) settleAll(ctx context.Context) error {
 }
 
 // forget drops the slots that no editor has open any more. They are few, so it is done now and then.
-func (d *demo) forget() {
+func (d *Server) forget() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for key, s := range d.slots {
@@ -177,7 +177,7 @@ func (d *demo) forget() {
 }
 
 // moved has a document diagnosed again that belongs to another folder now.
-func (d *demo) moved(key lsp.Key) {
+func (d *Server) moved(key lsp.Key) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for lc := range d.clients {
@@ -188,7 +188,7 @@ func (d *demo) moved(key lsp.Key) {
 }
 
 // changed tells editors and agents of changes of notes.
-func (d *demo) changed(f *folder, changes ...notes.Change) {
+func (d *Server) changed(f *folder, changes ...notes.Change) {
 	d.refresh(f, changes...)
 	if d.agents != nil {
 		d.agents.Changed(f.Workspace, changes...)
@@ -196,14 +196,14 @@ func (d *demo) changed(f *folder, changes ...notes.Change) {
 }
 
 // bell returns a channel that is closed when notes change.
-func (d *demo) bell() <-chan struct{} {
+func (d *Server) bell() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.rung
 }
 
 // refresh has the open documents diagnosed again whose links may lead elsewhere after a change of notes, and hints drawn again.
-func (d *demo) refresh(f *folder, changes ...notes.Change) {
+func (d *Server) refresh(f *folder, changes ...notes.Change) {
 	var docs []lsp.Key
 	count := false
 	d.mu.Lock()

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // watch follows the files of a folder, until ctx ends.
-func (d *demo) watch(ctx context.Context, f *folder) {
+func (d *Server) watch(ctx context.Context, f *folder) {
 	// Where files cannot be watched, the editor still says what it sees.
 	_ = f.Watch(ctx, func(changes []notes.Change) { d.changed(f, changes...) })
 }
@@ -27,7 +27,7 @@ func (c *client) register(ctx context.Context) error {
 }
 
 // filesChanged reads files again that the editor says have changed.
-func (d *demo) filesChanged(_ context.Context, p *protocol.DidChangeWatchedFilesParams) error {
+func (d *Server) filesChanged(_ context.Context, p *protocol.DidChangeWatchedFilesParams) error {
 	list := map[*folder][]string{}
 	d.mu.Lock()
 	folders := slices.Concat(d.folders, d.loose)

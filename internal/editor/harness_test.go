@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -18,11 +18,13 @@ import (
 	"github.com/tandem-rpc/tandem/lsp"
 )
 
-// session is a client of a demo in this process.
+type object = map[string]any
+
+// session is a client of a Server in this process.
 type session struct {
 	t    *testing.T
 	conn *jsonrpc2.Conn
-	d    *demo
+	d    *Server
 	diag chan *protocol.PublishDiagnosticsParams
 	// what the user is shown
 	shown chan string
@@ -33,19 +35,19 @@ type session struct {
 	texts    map[lsp.Key]*lsp.Document // what is open
 }
 
-func start(t *testing.T, d *demo, rootURI any) *session {
+func start(t *testing.T, d *Server, rootURI any) *session {
 	t.Helper()
 	return startWith(t, d, object{"processId": nil, "rootUri": rootURI, "capabilities": object{}})
 }
 
 // startWith connects an editor that says this in initialize.
-func startWith(t *testing.T, d *demo, params object) *session {
+func startWith(t *testing.T, d *Server, params object) *session {
 	t.Helper()
 	a, b := jsonrpc2.Pipe()
 	s := &session{t: t, d: d, diag: make(chan *protocol.PublishDiagnosticsParams, 100), shown: make(chan string, 100), asked: make(chan string, 100),
 		encoding: protocol.PositionEncodingKindUTF16, texts: map[lsp.Key]*lsp.Document{}}
-	o := &jsonrpc2.Options{MaxFrame: maxFrame}
-	m, err := d.server().Mount(o)
+	o := &jsonrpc2.Options{MaxFrame: MaxFrame}
+	m, err := d.LSP().Mount(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func startWith(t *testing.T, d *demo, params object) *session {
 		return nil
 	}))
 	s.serve(mux)
-	s.conn = jsonrpc2.NewConn(b, mux, &jsonrpc2.Options{MaxFrame: maxFrame, Codec: lsp.Codec, Cancel: cancel.NewRegistry(lsp.Cancel)})
+	s.conn = jsonrpc2.NewConn(b, mux, &jsonrpc2.Options{MaxFrame: MaxFrame, Codec: lsp.Codec, Cancel: cancel.NewRegistry(lsp.Cancel)})
 	done := make(chan struct{}, 2)
 	for _, c := range []*jsonrpc2.Conn{server, s.conn} {
 		go func() {
@@ -72,7 +74,7 @@ func startWith(t *testing.T, d *demo, params object) *session {
 		_ = s.conn.Close()
 		<-done
 		<-done
-		d.close()
+		d.Close()
 	})
 	s.call("initialize", params, &s.hello)
 	if enc := s.hello.Capabilities.PositionEncoding; enc != "" {

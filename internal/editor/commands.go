@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -12,19 +12,20 @@ import (
 	"github.com/tandem-rpc/tandem/lsp"
 )
 
-const reindex = "notes.reindex"
+// Reindex is a command that checks all notes and reports its progress.
+const Reindex = "notes.reindex"
 
 // maxPause bounds the time that a command may be asked to dwell on each note.
 const maxPause = time.Second
 
 // reindex checks all notes and reports its progress. The argument {"pauseMs":N}, made for trying things out, has it dwell on each note.
-func (d *demo) reindex(ctx context.Context, args []json.RawMessage) (any, error) {
+func (d *Server) reindex(ctx context.Context, args []json.RawMessage) (any, error) {
 	var options struct {
 		PauseMs int `json:"pauseMs"`
 	}
 	if len(args) > 0 {
 		if err := lsp.Codec.Unmarshal(args[0], &options); err != nil {
-			return nil, jsonrpc2.Errorf(jsonrpc2.CodeInvalidParams, "%s: the argument is an object with the number pauseMs", reindex)
+			return nil, jsonrpc2.Errorf(jsonrpc2.CodeInvalidParams, "%s: the argument is an object with the number pauseMs", Reindex)
 		}
 	}
 	pause := min(max(time.Duration(options.PauseMs)*time.Millisecond, 0), maxPause)
@@ -82,7 +83,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // workspaces returns the folders that the editor has open, read; the sample if it has none.
-func (d *demo) workspaces(ctx context.Context) ([]*folder, error) {
+func (d *Server) workspaces(ctx context.Context) ([]*folder, error) {
 	if err := d.settleAll(ctx); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 // client is one editor.
 type client struct {
 	*lsp.Client
-	d       *demo
-	folders []*folder // under demo.mu
+	d       *Server
+	folders []*folder // under Server.mu
 	can     abilities
 
 	moved atomic.Pointer[move] // the last note that a rename moved
@@ -59,7 +59,7 @@ func abilitiesOf(c *protocol.ClientCapabilities) (a abilities) {
 }
 
 // client returns the editor that a message comes from.
-func (d *demo) client(ctx context.Context) *client {
+func (d *Server) client(ctx context.Context) *client {
 	lc := lsp.ClientFrom(ctx)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -71,7 +71,7 @@ func (d *demo) client(ctx context.Context) *client {
 
 // initialize begins to read the folders that the editor has open. It does not wait for that, and one that cannot be read is no reason to refuse the
 // session.
-func (d *demo) initialize(ctx context.Context, p *protocol.InitializeParams, _ *protocol.InitializeResult) error {
+func (d *Server) initialize(ctx context.Context, p *protocol.InitializeParams, _ *protocol.InitializeResult) error {
 	c := &client{Client: lsp.ClientFrom(ctx), d: d, can: abilitiesOf(&p.Capabilities)}
 	dirs := rootDirs(p)
 	if d.root != "" {
@@ -110,7 +110,7 @@ func (c *client) leave() {
 }
 
 // requeue settles all documents anew in the background: they may belong elsewhere now, or be open no more.
-func (d *demo) requeue() {
+func (d *Server) requeue() {
 	d.mu.Lock()
 	for _, s := range d.slots {
 		d.queue(s)
@@ -157,7 +157,7 @@ func dirOf(u uri.URI) (string, bool) {
 const slowFolder = 200 * time.Millisecond
 
 // initialized tells the user about folders that take long to read, or cannot be.
-func (d *demo) initialized(ctx context.Context) error {
+func (d *Server) initialized(ctx context.Context) error {
 	c := d.client(ctx)
 	d.mu.Lock()
 	folders := slices.Clone(c.folders)
@@ -203,7 +203,7 @@ func (c *client) announce(ctx context.Context, f *folder) error {
 }
 
 // foldersChanged follows the editor's folders.
-func (d *demo) foldersChanged(ctx context.Context, p *protocol.DidChangeWorkspaceFoldersParams) error {
+func (d *Server) foldersChanged(ctx context.Context, p *protocol.DidChangeWorkspaceFoldersParams) error {
 	if d.root != "" {
 		return nil
 	}

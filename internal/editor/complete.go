@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -23,7 +23,7 @@ var completionKinds = map[notes.CandidateKind]protocol.CompletionItemKind{
 }
 
 // completion offers notes, files, headings and tags, in the order that internal/notes finds best.
-func (d *demo) completion(ctx context.Context, p *protocol.CompletionParams) (*protocol.CompletionList, error) {
+func (d *Server) completion(ctx context.Context, p *protocol.CompletionParams) (*protocol.CompletionList, error) {
 	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
 	if err != nil {
 		return nothing[*protocol.CompletionList](err)
@@ -99,7 +99,7 @@ func (v *view) resolvable(x notes.Candidate) []byte {
 }
 
 // completionResolve adds the beginning of the note or section to an item.
-func (d *demo) completionResolve(ctx context.Context, item *protocol.CompletionItem) (*protocol.CompletionItem, error) {
+func (d *Server) completionResolve(ctx context.Context, item *protocol.CompletionItem) (*protocol.CompletionItem, error) {
 	var o offered
 	if len(item.Data) == 0 || lsp.Codec.Unmarshal(item.Data, &o) != nil || o.URI == "" {
 		return item, nil // none of ours, or nothing to add

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -9,10 +9,13 @@ import (
 	"github.com/tandem-rpc/tandem/lsp"
 )
 
-// server is the language server: what it answers, and where to look for how.
-func (d *demo) server() *lsp.Server {
+// MaxFrame is how long messages of editors may be: notes of 32 MiB come in, whatever they have to be escaped to.
+const MaxFrame = 64 << 20
+
+// LSP is the language server: what it answers, and where to look for how.
+func (d *Server) LSP() *lsp.Server {
 	return &lsp.Server{
-		Name:    "demo-lsp",
+		Name:    d.name,
 		Version: "0.1.0",
 
 		// client.go
@@ -70,7 +73,7 @@ func (d *demo) server() *lsp.Server {
 
 		// commands.go, hints.go
 		Commands: map[string]func(context.Context, []json.RawMessage) (any, error){
-			reindex:       d.reindex,
+			Reindex:       d.reindex,
 			showBacklinks: d.backlinksCommand,
 		},
 	}

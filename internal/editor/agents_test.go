@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // together is an editor and an agent at the same notes.
 type together struct {
 	t     *testing.T
-	d     *demo
+	d     *Server
 	u     func(string) uri.URI
 	dir   string
 	agent *mcptest.Client
@@ -27,13 +27,11 @@ type together struct {
 
 func join(t *testing.T, files map[string]string) *together {
 	t.Helper()
-	d := newDemo()
-	t.Cleanup(d.close)
-	if _, err := d.serveAgents([]string{"127.0.0.1:0"}, ""); err != nil {
-		t.Fatal(err)
-	}
+	d := New("notes")
+	t.Cleanup(d.Close)
+	agents := d.Agents()
 	dir, u := folderOf(t, files)
-	return &together{t: t, d: d, u: u, dir: dir, agent: mcptest.New(t, d.agents.Server, nil)}
+	return &together{t: t, d: d, u: u, dir: dir, agent: mcptest.New(t, agents.Server, nil)}
 }
 
 func (x *together) editor(o *lsptest.Options) *lsptest.Client {
@@ -42,7 +40,7 @@ func (x *together) editor(o *lsptest.Options) *lsptest.Client {
 		o = new(lsptest.Options)
 	}
 	o.Folders = []protocol.WorkspaceFolder{{URI: uri.File(x.dir), Name: "notes"}}
-	return lsptest.New(x.t, x.d.server(), o)
+	return lsptest.New(x.t, x.d.LSP(), o)
 }
 
 // call runs a tool of the agent's.

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const kindContents protocol.CodeActionKind = "source.updateTableOfContents"
 var actionKinds = []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindContents}
 
 // codeActions mend what is wrong in a range, and write the table of contents.
-func (d *demo) codeActions(ctx context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
+func (d *Server) codeActions(ctx context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[[]protocol.CommandOrCodeAction](err)

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"cmp"
@@ -18,41 +18,47 @@ import (
 	"github.com/tandem-rpc/tandem/lsp"
 )
 
-// joined is the demo as agents see it: the same workspaces over MCP, with what editors have not saved, and edits that go where people type.
-type joined struct{ d *demo }
+// joined is the Server as agents see it: the same workspaces over MCP, with what editors have not saved, and edits that go where people type.
+type joined struct{ d *Server }
 
-// serveAgents makes the MCP server, and places for it beside the editors' connection: at each address both HTTP and, where no token is asked for, messages
-// one a line.
-func (d *demo) serveAgents(addresses []string, tokenFile string) ([]framework.Endpoint, error) {
-	switch {
-	case len(addresses) == 0 && tokenFile != "":
-		return nil, errors.New("--token-file: needs --mcp")
-	case len(addresses) == 0:
-		return nil, nil
+// Agents is the MCP server of the same notes. It must be called first before anybody connects.
+func (d *Server) Agents() *agent.Server {
+	if d.agents == nil {
+		j := joined{d}
+		d.agents = agent.New(agent.Options{Name: d.name, Folders: j.folders, Editors: j, OnChange: j.written})
 	}
-	j := joined{d}
-	s := agent.New(agent.Options{Name: "demo-lsp", Folders: j.folders, Editors: j, OnChange: j.written})
-	d.agents = s
+	return d.agents
+}
+
+// Endpoints are places for agents beside an editor's connection: at each address HTTP and, where no token is asked for, messages one a line.
+func (d *Server) Endpoints(addresses []string, tokenFile string) ([]framework.Endpoint, error) {
+	if len(addresses) == 0 && tokenFile != "" {
+		return nil, errors.New("a token file is of no use without an address for agents")
+	}
 	var out []framework.Endpoint
 	for _, address := range addresses {
-		site, err := s.Site(address, tokenFile)
+		site, err := d.Agents().Site(address, tokenFile)
 		if err != nil {
 			return nil, err
 		}
 		e := framework.Endpoint{Address: address, Web: site}
 		if tokenFile == "" {
-			e.FrontEnds = []framework.FrontEnd{s}
+			e.FrontEnds = []framework.FrontEnd{d.Agents()}
 		}
 		out = append(out, e)
 	}
 	return out, nil
 }
 
-// folders are those that editors have open, and the directories of files that were opened alone. It waits until they have been read, or ctx ends.
+// folders are those that editors have open, and the directories of files that were opened alone; and the sample while one of its notes is. It waits until they
+// have been read, or ctx ends.
 func (j joined) folders(ctx context.Context) ([]agent.Folder, error) {
 	d := j.d
 	d.mu.Lock()
 	open, loose := slices.Clone(d.folders), slices.Clone(d.loose)
+	if len(d.sample.open) > 0 {
+		loose = append(loose, d.sample)
+	}
 	d.mu.Unlock()
 	byDir := func(a, b *folder) int { return cmp.Compare(a.dir, b.dir) }
 	slices.SortFunc(open, byDir)
@@ -63,7 +69,10 @@ func (j joined) folders(ctx context.Context) ([]agent.Folder, error) {
 		if err := f.wait(ctx); err != nil {
 			return out, err
 		}
-		name := filepath.Base(f.dir)
+		name := "sample"
+		if f.dir != "" {
+			name = filepath.Base(f.dir)
+		}
 		if names[name]++; names[name] > 1 {
 			name = fmt.Sprintf("%s-%d", name, names[name])
 		}
@@ -85,7 +94,7 @@ func (j joined) written(w *notes.Workspace, changes []notes.Change) {
 func (j joined) folder(w *notes.Workspace) *folder {
 	j.d.mu.Lock()
 	defer j.d.mu.Unlock()
-	for _, f := range slices.Concat(j.d.folders, j.d.loose) {
+	for _, f := range slices.Concat(j.d.folders, j.d.loose, []*folder{j.d.sample}) {
 		select {
 		case <-f.ready:
 			if f.Workspace == w {

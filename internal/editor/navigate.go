@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 )
 
 // hover shows what is behind a link: the beginning of the note or section, or why the link is broken; and how often a heading or tag is used.
-func (d *demo) hover(ctx context.Context, p *protocol.HoverParams) (*protocol.Hover, error) {
+func (d *Server) hover(ctx context.Context, p *protocol.HoverParams) (*protocol.Hover, error) {
 	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
 	if err != nil {
 		return nothing[*protocol.Hover](err)
@@ -83,7 +83,7 @@ func (v *view) linkAt(offset int) (notes.Link, bool) {
 }
 
 // definition leads from a link to its heading, note or file.
-func (d *demo) definition(ctx context.Context, p *protocol.DefinitionParams) (protocol.DefinitionResult, error) {
+func (d *Server) definition(ctx context.Context, p *protocol.DefinitionParams) (protocol.DefinitionResult, error) {
 	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
 	if err != nil {
 		return nothing[protocol.DefinitionResult](err)
@@ -119,7 +119,7 @@ func (d *demo) definition(ctx context.Context, p *protocol.DefinitionParams) (pr
 }
 
 // references lists the places that name what stands at a position: for a heading or note the links to it, in all notes.
-func (d *demo) references(ctx context.Context, p *protocol.ReferenceParams) ([]protocol.Location, error) {
+func (d *Server) references(ctx context.Context, p *protocol.ReferenceParams) ([]protocol.Location, error) {
 	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
 	if err != nil {
 		return nothing[[]protocol.Location](err)
@@ -141,7 +141,7 @@ func (d *demo) references(ctx context.Context, p *protocol.ReferenceParams) ([]p
 }
 
 // highlight marks the places of this note that name the same as the one at a position.
-func (d *demo) highlight(ctx context.Context, p *protocol.DocumentHighlightParams) ([]protocol.DocumentHighlight, error) {
+func (d *Server) highlight(ctx context.Context, p *protocol.DocumentHighlightParams) ([]protocol.DocumentHighlight, error) {
 	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
 	if err != nil {
 		return nothing[[]protocol.DocumentHighlight](err)
@@ -165,7 +165,7 @@ func (d *demo) highlight(ctx context.Context, p *protocol.DocumentHighlightParam
 }
 
 // documentLinks makes links work with a click. Those that lead nowhere are left out, so that an editor creates no file by accident.
-func (d *demo) documentLinks(ctx context.Context, p *protocol.DocumentLinkParams) ([]protocol.DocumentLink, error) {
+func (d *Server) documentLinks(ctx context.Context, p *protocol.DocumentLinkParams) ([]protocol.DocumentLink, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[[]protocol.DocumentLink](err)

@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // formatting lines up the tables of a note.
-func (d *demo) formatting(ctx context.Context, p *protocol.DocumentFormattingParams) ([]protocol.TextEdit, error) {
+func (d *Server) formatting(ctx context.Context, p *protocol.DocumentFormattingParams) ([]protocol.TextEdit, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[[]protocol.TextEdit](err)
@@ -18,7 +18,7 @@ func (d *demo) formatting(ctx context.Context, p *protocol.DocumentFormattingPar
 }
 
 // rangeFormatting lines up the tables that reach into a range.
-func (d *demo) rangeFormatting(ctx context.Context, p *protocol.DocumentRangeFormattingParams) ([]protocol.TextEdit, error) {
+func (d *Server) rangeFormatting(ctx context.Context, p *protocol.DocumentRangeFormattingParams) ([]protocol.TextEdit, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[[]protocol.TextEdit](err)

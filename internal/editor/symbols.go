@@ -1,4 +1,4 @@
-package main
+package editor
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 const maxSymbols = 200
 
 // documentSymbols are the headings of a note, as a tree if the editor can show one.
-func (d *demo) documentSymbols(ctx context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
+func (d *Server) documentSymbols(ctx context.Context, p *protocol.DocumentSymbolParams) (protocol.DocumentSymbolResult, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
 		return nothing[protocol.DocumentSymbolResult](err)
@@ -59,7 +59,7 @@ func symbolName(h *notes.Heading) string {
 }
 
 // workspaceSymbols finds notes and headings by their names.
-func (d *demo) workspaceSymbols(ctx context.Context, p *protocol.WorkspaceSymbolParams) (protocol.WorkspaceSymbolResult, error) {
+func (d *Server) workspaceSymbols(ctx context.Context, p *protocol.WorkspaceSymbolParams) (protocol.WorkspaceSymbolResult, error) {
 	folders, err := d.workspaces(ctx)
 	if err != nil {
 		return nil, err
