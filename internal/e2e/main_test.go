@@ -131,7 +131,7 @@ func need(t *testing.T, tool string) []string {
 // ale is where Debian's vim-ale has the plugin for Vim.
 const ale = "/usr/share/vim-ale"
 
-// find locates a tool: "nvim", "emacs", "vim" (with ALE), "nginx", "chromium", "vscode-jsonrpc", "typescript-sdk" or
+// find locates a tool: "nvim", "emacs", "vim" (with ALE), "hx", "nginx", "chromium", "vscode-jsonrpc", "typescript-sdk" or
 // "playwright" (the Node.js that runs scripts which import it), or "inspector".
 func find(tool string) ([]string, error) {
 	const install = "run `npm ci` in internal/e2e"
@@ -161,8 +161,14 @@ func find(tool string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: install Vim with channels (vim-nox of Debian)", err)
 		}
-		if _, err := os.Stat(ale); err != nil {
+		if err := exec.Command(path, "-Nu", "NONE", "-es", "-c", "if !isdirectory('"+ale+"') | cquit | endif", "-c", "qall!").Run(); err != nil {
 			return nil, fmt.Errorf("%w: install vim-ale", err)
+		}
+		return []string{path}, nil
+	case "hx":
+		path, err := exec.LookPath("hx")
+		if err != nil {
+			return nil, fmt.Errorf("%w: install Helix", err)
 		}
 		return []string{path}, nil
 	case "vscode-jsonrpc":

@@ -79,6 +79,7 @@
       eglot-connect-timeout patience
       eglot-confirm-server-initiated-edits nil
       eglot-confirm-server-edits nil
+      completion-ignore-case t
       make-backup-files nil
       auto-save-default nil)
 (fset 'y-or-n-p (lambda (&rest _) t)) ; Eglot 1.9 asks before it edits a file that is not open
@@ -92,7 +93,8 @@
          (apply #'eglot (eglot--guess-contact))
          (want (eglot-managed-p) "Eglot does not manage the buffer")
          (format "Emacs %s, Eglot %s, server %s" emacs-version
-                 (if (boundp 'eglot--version) eglot--version "before 1.10")
+                 (package-version-join (or (alist-get 'eglot package--builtin-versions)
+                                           (package-desc-version (cadr (assq 'eglot package-alist)))))
                  (plist-get (eglot--server-info (eglot-current-server)) :name))))
 
 (check "diagnostic appears"

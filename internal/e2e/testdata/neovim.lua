@@ -52,7 +52,9 @@ report({
   },
 })
 
-vim.cmd("edit " .. vim.fn.fnameescape(os.getenv("E2E_FILE")))
+local function edit()
+  vim.cmd("edit " .. vim.fn.fnameescape(os.getenv("E2E_FILE")))
+end
 local client
 local attach = function() end -- newer versions attach by themselves
 
@@ -70,6 +72,7 @@ check("starts", function()
   if vim.lsp.config then -- 0.11
     vim.lsp.config("notes", config)
     vim.lsp.enable("notes")
+    edit()
     wait("a client", function()
       client = vim.lsp.get_clients({ bufnr = 0 })[1]
       return client
@@ -78,6 +81,7 @@ check("starts", function()
     attach = function()
       vim.lsp.buf_attach_client(0, client.id)
     end
+    edit()
     local id = vim.lsp.start_client(config)
     assert(id, "the server was not started")
     client = vim.lsp.get_client_by_id(id)
@@ -175,7 +179,7 @@ check("completes", function()
     table.insert(labels, item.label)
     if item.textEdit and item.textEdit.newText:find("other.md", 1, true) then
       local edit = { newText = item.textEdit.newText, range = item.textEdit.range or item.textEdit.replace }
-      vim.lsp.util.apply_text_edits({ edit }, 0, client.offset_encoding)
+      vim.lsp.util.apply_text_edits({ edit }, vim.api.nvim_get_current_buf(), client.offset_encoding)
       break
     end
   end
