@@ -24,7 +24,7 @@ func TestTry(t *testing.T) {
 	if err := tryServer(context.Background(), &out); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for _, want := range []string{"# Open the session", "no such note", `"kind":"end"`, "-32800", "-32602", "-32601", "-32600", `"result":null`, "exit code 0"} {
+	for _, want := range []string{"# Open the session", "no such note", `"kind":"end"`, "-32800", "-32602", "-32601", "-32600", `"result":null`, "# An agent joins", "agent → ", "the editor shows: A line that an agent has edited.", "notes://handbook has changed", "exit code 0"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &out)
 		}

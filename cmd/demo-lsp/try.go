@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -14,10 +16,12 @@ import (
 
 	"github.com/tandem-rpc/tandem/cancel"
 	"github.com/tandem-rpc/tandem/internal/editor"
+	"github.com/tandem-rpc/tandem/internal/joint"
 	"github.com/tandem-rpc/tandem/internal/notes"
 	"github.com/tandem-rpc/tandem/internal/try"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/lsp"
+	"github.com/tandem-rpc/tandem/mcp"
 )
 
 // tryTimeout ends a conversation that hangs.
@@ -29,24 +33,41 @@ func tryServer(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	command := exec.Command(self, "--stdio")
-	command.Stderr = os.Stderr
+	dir, err := os.MkdirTemp("", "demo-lsp-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	e := newPerson()
+	e.socket = filepath.Join(dir, "s")
+	var errs bytes.Buffer // also where it says that it listens
+	command := exec.Command(self, "--stdio", "-mcp", "unix:"+e.socket)
+	command.Stderr = &errs
 	ctx, stop := context.WithTimeout(ctx, tryTimeout)
 	defer stop()
-	e := newPerson()
-	return try.Run(ctx, &try.Peer{
+	err = try.Run(ctx, &try.Peer{
 		Command: command, Framing: jsonrpc2.Header, Conventions: []cancel.Convention{lsp.Cancel}, Codec: lsp.Codec, Mux: e.mux(), Out: out,
 	}, e.talk)
+	if err != nil {
+		_, _ = os.Stderr.Write(errs.Bytes())
+	}
+	return err
 }
 
 // person is the other side of the conversation, with an editor. It has one note open.
 type person struct {
 	doc         *lsp.Document // to find positions in
+	joint       *joint.Person
+	socket      string // for agents
 	diagnostics chan *protocol.PublishDiagnosticsParams
 	progress    chan protocol.ProgressToken
 }
 
-const opened = "handbook.md" // of the sample: it has a link to a note that nobody has written
+const (
+	opened = "handbook.md" // of the sample: it has a link to a note that nobody has written
+	broken = "services.md" // this one
+	whole  = "runbook.md"  // what it becomes
+)
 
 func newPerson() *person {
 	note, _ := notes.Sample().At(opened)
@@ -55,12 +76,14 @@ func newPerson() *person {
 		progress:    make(chan protocol.ProgressToken, 64),
 	}
 	e.doc = lsp.NewDocument(editor.SampleURI(opened), "markdown", 1, note.Text, protocol.PositionEncodingKindUTF8)
+	e.joint = joint.NewPerson(e.doc.URI(), 2, strings.Replace(e.doc.Text(), broken, whole, 1))
 	return e
 }
 
 // mux is what an editor answers: it shows diagnostics and progress, and accepts progress that the server begins by itself.
 func (e *person) mux() *jsonrpc2.Mux {
 	m := jsonrpc2.NewMux()
+	e.joint.Handle(m)
 	m.HandleNotification(protocol.MethodTextDocumentPublishDiagnostics, jsonrpc2.Note(func(_ context.Context, p *protocol.PublishDiagnosticsParams) error {
 		select {
 		case e.diagnostics <- p:
@@ -93,6 +116,7 @@ func (e *person) talk(ctx context.Context, s *try.Session) error {
 		{"A command that reports progress", e.reindex},
 		{"A slow command that is cancelled", e.cancelled},
 		{"Requests that are wrong", e.wrong},
+		{"An agent joins: it works at the same notes, in the same process", e.together},
 		{"Close the session", e.end},
 	} {
 		s.Step("%s", step.title)
@@ -112,8 +136,9 @@ func (e *person) begin(ctx context.Context, s *try.Session) error {
 		"clientInfo": object{"name": "demo-lsp -try", "version": "0.1.0"},
 		"rootUri":    nil,
 		"capabilities": object{
-			"general": object{"positionEncodings": []string{"utf-8", "utf-16"}},
-			"window":  object{"workDoneProgress": true},
+			"general":   object{"positionEncodings": []string{"utf-8", "utf-16"}},
+			"window":    object{"workDoneProgress": true},
+			"workspace": e.joint.Capabilities(),
 		},
 	}, &hello)
 	if err != nil {
@@ -176,7 +201,6 @@ func (e *person) hover(ctx context.Context, s *try.Session) error {
 }
 
 func (e *person) mend(ctx context.Context, s *try.Session) error {
-	const broken, whole = "services.md", "runbook.md"
 	start := strings.Index(e.doc.Text(), broken)
 	err := s.Conn.Notify(ctx, protocol.MethodTextDocumentDidChange, object{
 		"textDocument":   object{"uri": e.doc.URI(), "version": 2},
@@ -251,6 +275,20 @@ func (e *person) wrong(ctx context.Context, s *try.Session) error {
 	}
 	s.Note("all three are answered, and the session goes on")
 	return nil
+}
+
+func (e *person) together(ctx context.Context, s *try.Session) error {
+	a, m := joint.NewAgent(), jsonrpc2.NewMux()
+	a.Handle(m)
+	agent, leave, err := s.Join(ctx, "agent", e.socket, &try.Peer{Framing: jsonrpc2.Lines, Conventions: []cancel.Convention{mcp.Cancel}, Mux: m})
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := a.Hello(ctx, agent, "demo-lsp -try"); err != nil {
+		return err
+	}
+	return joint.Talk(ctx, s, e.joint, s.Conn, a, agent, notes.SlugOf(opened))
 }
 
 func (e *person) end(ctx context.Context, s *try.Session) error {

@@ -5,6 +5,7 @@
 //	demo-mcp -root DIR        serve the notes of DIR
 //	demo-mcp -http :4391      serve HTTP on a port of this machine, at http://127.0.0.1:4391/mcp
 //	demo-mcp -http :4391 -token-file FILE    serve those who have a token
+//	demo-mcp -lsp :4389       serve editors as well, which can connect there: agents see what has not been saved, and their edits appear in the editor
 //	demo-mcp -listen :4390    serve plain TCP, one message a line, on a port of this machine
 //	demo-mcp -stats           print what was called how often, and the times, at the end
 //	demo-mcp -try             start itself as a child, talk to it as a client would, and print the traffic
@@ -21,7 +22,9 @@ import (
 
 	"github.com/tandem-rpc/tandem/framework"
 	"github.com/tandem-rpc/tandem/internal/agent"
+	"github.com/tandem-rpc/tandem/internal/editor"
 	"github.com/tandem-rpc/tandem/internal/notes"
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 func main() { os.Exit(run()) }
@@ -32,6 +35,7 @@ func run() int {
 	root := fs.String("root", "", "serve the Markdown notes of `DIR`; without it, a sample")
 	addr := fs.String("http", "", "serve HTTP on `ADDR`, HOST:PORT or PORT of this machine, at /mcp")
 	tokens := fs.String("token-file", "", "with -http, serve only those who send a token of `FILE`: one a line, then a name and read-only if it is")
+	lsp := fs.String("lsp", "", "also serve editors, on `ADDR`: HOST:PORT, PORT or unix:PATH; agents then see what is not saved there, and edit it there")
 	try := fs.Bool("try", false, "start this server as a child, talk to it and print the traffic")
 	if code, ok := c.Parse(fs, os.Args[1:]); !ok {
 		return code
@@ -45,14 +49,12 @@ func run() int {
 		}
 		return 0
 	}
-	w, err := open(*root)
+	rt := &framework.Runtime{Options: jsonrpc2.Options{MaxFrame: editor.MaxFrame}}
+	server, end, err := serve(rt, *root, *lsp)
 	if err != nil {
 		return fail(err)
 	}
-	defer w.Close()
-	server := agent.New(agent.Options{Name: "demo-mcp", Folders: agent.Fixed(w)})
-	defer follow(w, server)()
-	rt := new(framework.Runtime)
+	defer end()
 	switch {
 	case *addr == "" && *tokens != "":
 		fmt.Fprintln(os.Stderr, "demo-mcp: --token-file: needs --http")
@@ -74,6 +76,31 @@ func run() int {
 func fail(err error) int {
 	fmt.Fprintln(os.Stderr, "demo-mcp:", err)
 	return framework.ExitFailure
+}
+
+// serve makes the server, and with an address for editors theirs beside it. end has to be called when all serving is over.
+func serve(rt *framework.Runtime, root, editors string) (s *agent.Server, end func(), err error) {
+	if editors == "" {
+		w, err := open(root)
+		if err != nil {
+			return nil, nil, err
+		}
+		s := agent.New(agent.Options{Name: "demo-mcp", Folders: agent.Fixed(w)})
+		stop := follow(w, s)
+		return s, func() { stop(); _ = w.Close() }, nil
+	}
+	d := editor.New("demo-mcp")
+	s = d.Agents()
+	if root != "" {
+		if err := d.Open(context.Background(), root); err != nil {
+			d.Close()
+			return nil, nil, err
+		}
+	} else {
+		d.ShowSample()
+	}
+	rt.Beside = []framework.Endpoint{{Address: editors, FrontEnds: []framework.FrontEnd{d.LSP()}}}
+	return s, d.Close, nil
 }
 
 func open(root string) (*notes.Workspace, error) {

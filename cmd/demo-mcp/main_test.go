@@ -58,7 +58,7 @@ func TestTry(t *testing.T) {
 			for _, want := range []string{
 				`(?s)→ .*"method":"initialize".*← .*"protocolVersion":"2025-11-25"`, `← .*"tools":\[\{"name":"backlinks"`, `a tool: search`,
 				`← .*"notifications/progress".*"progressToken":"index-1"`, `→ .*"notifications/cancelled"`, `← .*want string, got integer`,
-				`← .*Unknown tool: delete_everything`, `(?m)ended with exit code 0$`, `(?m)^ +\d+\.\dms `,
+				`← .*Unknown tool: delete_everything`, `# A person joins`, `editor ← .*workspace/applyEdit`, `the editor shows: A line that an agent has edited`, `(?m)ended with exit code 0$`, `(?m)^ +\d+\.\dms `,
 			} {
 				if !regexp.MustCompile(want).Match(out) {
 					t.Errorf("no %s in\n%s", want, out)

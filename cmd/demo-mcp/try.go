@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,11 +9,17 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"time"
 
+	"go.lsp.dev/uri"
+
 	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/internal/editor"
+	"github.com/tandem-rpc/tandem/internal/joint"
 	"github.com/tandem-rpc/tandem/internal/try"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/lsp"
 	"github.com/tandem-rpc/tandem/mcp"
 )
 
@@ -25,24 +32,38 @@ func tryServer(ctx context.Context, out io.Writer, root string) error {
 	if err != nil {
 		return err
 	}
-	args := []string{"--stdio"}
+	dir, err := os.MkdirTemp("", "demo-mcp-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	socket := filepath.Join(dir, "s")
+	args := []string{"--stdio", "-lsp", "unix:" + socket}
 	if root != "" {
 		args = append(args, "-root", root)
 	}
 	command := exec.Command(self, args...)
-	command.Stderr = os.Stderr
+	var errs bytes.Buffer // also where it says that it listens
+	command.Stderr = &errs
 	ctx, stop := context.WithTimeout(ctx, tryTimeout)
 	defer stop()
 
-	c := &client{progress: make(chan string, 64)}
-	return try.Run(ctx, &try.Peer{
+	c := &client{progress: make(chan string, 64), agent: joint.NewAgent(), root: root, socket: socket}
+	err = try.Run(ctx, &try.Peer{
 		Command: command, Framing: jsonrpc2.Lines, Conventions: []cancel.Convention{mcp.Cancel}, Mux: c.mux(), Out: out,
 	}, c.talk)
+	if err != nil {
+		_, _ = os.Stderr.Write(errs.Bytes())
+	}
+	return err
 }
 
 // client is the other side of the conversation.
 type client struct {
 	progress chan string // tokens, one for each report; when it is full more are of no interest
+	agent    *joint.Agent
+	root     string // of the notes; empty: the sample
+	socket   string // for editors
 }
 
 type progressParams struct {
@@ -65,6 +86,7 @@ func (c *client) reported(token string, failed <-chan error) error {
 
 func (c *client) mux() *jsonrpc2.Mux {
 	m := jsonrpc2.NewMux()
+	c.agent.Handle(m)
 	m.HandleNotification("notifications/progress", jsonrpc2.Note(func(_ context.Context, p *progressParams) error {
 		select {
 		case c.progress <- string(p.Token):
@@ -86,6 +108,7 @@ func (c *client) talk(ctx context.Context, s *try.Session) error {
 		{"A slow tool that reports progress", c.slow},
 		{"A slow tool that is cancelled: nothing comes back", c.cancelled},
 		{"Calls that are wrong", c.wrong},
+		{"A person joins: an editor connects to the same process, and has a note open", c.together},
 	} {
 		s.Step("%s", step.title)
 		if err := step.do(ctx, s); err != nil {
@@ -98,19 +121,39 @@ func (c *client) talk(ctx context.Context, s *try.Session) error {
 type object = map[string]any
 
 func (c *client) open(ctx context.Context, s *try.Session) error {
-	var hello struct{ ProtocolVersion string }
-	err := s.Conn.Call(ctx, "initialize", object{
-		"protocolVersion": mcp.Versions[0],
-		"capabilities":    object{},
-		"clientInfo":      object{"name": "demo-mcp -try", "version": "0.1.0"},
-	}, &caseless{&hello})
+	return c.agent.Hello(ctx, s.Conn, "demo-mcp -try")
+}
+
+// together has an editor with one of the notes open.
+func (c *client) together(ctx context.Context, s *try.Session) error {
+	w, err := open(c.root)
 	if err != nil {
 		return err
 	}
-	if hello.ProtocolVersion != mcp.Versions[0] {
-		return fmt.Errorf("the server speaks %q", hello.ProtocolVersion)
+	defer w.Close()
+	all := w.Notes()
+	if len(all) == 0 {
+		s.Note("there is no note to open")
+		return nil
 	}
-	return s.Conn.Notify(ctx, "notifications/initialized", nil)
+	u := editor.SampleURI(all[0].Path)
+	if c.root != "" {
+		u = uri.File(w.Abs(all[0].Path))
+	}
+	p, m := joint.NewPerson(u, 1, all[0].Text), jsonrpc2.NewMux()
+	p.Handle(m)
+	conn, leave, err := s.Join(ctx, "editor", c.socket, &try.Peer{Framing: jsonrpc2.Header, Conventions: []cancel.Convention{lsp.Cancel}, Codec: lsp.Codec, Mux: m})
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if err := p.Hello(ctx, conn, "demo-mcp -try"); err != nil {
+		return err
+	}
+	if err := joint.Talk(ctx, s, p, conn, c.agent, s.Conn, all[0].Slug); err != nil {
+		return err
+	}
+	return p.Bye(ctx, conn)
 }
 
 func (c *client) list(ctx context.Context, s *try.Session) error {

@@ -30,6 +30,9 @@ func (d *Server) Agents() *agent.Server {
 	return d.agents
 }
 
+// ShowSample has agents find the notes of the sample while no editor has anything open. It must be called before anybody connects.
+func (d *Server) ShowSample() { d.showSample = true }
+
 // Endpoints are places for agents beside an editor's connection: at each address HTTP and, where no token is asked for, messages one a line.
 func (d *Server) Endpoints(addresses []string, tokenFile string) ([]framework.Endpoint, error) {
 	if len(addresses) == 0 && tokenFile != "" {
@@ -50,13 +53,13 @@ func (d *Server) Endpoints(addresses []string, tokenFile string) ([]framework.En
 	return out, nil
 }
 
-// folders are those that editors have open, and the directories of files that were opened alone; and the sample while one of its notes is. It waits until they
+// folders are those that editors have open, and the directories of files that were opened alone; and the sample while one of its notes is, or as ShowSample says. It waits until they
 // have been read, or ctx ends.
 func (j joined) folders(ctx context.Context) ([]agent.Folder, error) {
 	d := j.d
 	d.mu.Lock()
 	open, loose := slices.Clone(d.folders), slices.Clone(d.loose)
-	if len(d.sample.open) > 0 {
+	if len(d.sample.open) > 0 || d.showSample && len(open)+len(loose) == 0 {
 		loose = append(loose, d.sample)
 	}
 	d.mu.Unlock()

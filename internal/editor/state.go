@@ -31,7 +31,8 @@ type Server struct {
 	sample *folder // served to those who open no folder
 	beside *folder // of texts that are no file of any folder: each stands for itself
 
-	agents *agent.Server // nil if there is none
+	agents     *agent.Server // nil if there is none
+	showSample bool          // to agents, while editors have nothing open
 
 	mu         sync.Mutex
 	folders    []*folder // longest path first

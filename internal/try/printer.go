@@ -11,6 +11,15 @@ import (
 	"github.com/tandem-rpc/tandem/logging"
 )
 
+// labelled prints the messages of another connection, with a label in front.
+type labelled struct {
+	*printer
+	label string
+}
+
+func (p labelled) Inbound(frame []byte)  { p.print(p.label+" ←", frame) }
+func (p labelled) Outbound(frame []byte) { p.print(p.label+" →", frame) }
+
 // printer is the client's [jsonrpc2.Tap].
 type printer struct {
 	width  int
@@ -31,20 +40,20 @@ func newPrinter(out io.Writer, width int, redact *logging.Redactor) *printer {
 }
 
 // Inbound prints what the server sent.
-func (p *printer) Inbound(frame []byte) { p.message('←', frame) }
+func (p *printer) Inbound(frame []byte) { p.print("←", frame) }
 
 // Outbound prints what the client sent.
 func (p *printer) Outbound(frame []byte) {
 	p.bytes.Add(int64(len(frame)))
-	p.message('→', frame)
+	p.print("→", frame)
 }
 
-func (p *printer) message(arrow rune, frame []byte) {
+func (p *printer) print(arrow string, frame []byte) {
 	at := time.Since(p.start)
 	text := shorten(string(p.redact.Redact(frame)), p.width)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	fmt.Fprintf(p.out, "%9.1fms %c %s\n", float64(at.Microseconds())/1000, arrow, text)
+	fmt.Fprintf(p.out, "%9.1fms %s %s\n", float64(at.Microseconds())/1000, arrow, text)
 }
 
 func (p *printer) step(title string) {

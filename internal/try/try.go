@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os/exec"
 	"sync/atomic"
 	"time"
@@ -61,6 +62,30 @@ func (s *Session) Step(format string, args ...any) { s.out.step(fmt.Sprintf(form
 
 // Note prints a line of its own between the messages.
 func (s *Session) Note(format string, args ...any) { s.out.note(fmt.Sprintf(format, args...)) }
+
+// Join connects to the same server as somebody else, at a Unix socket it serves, with what p says of the client; the rest of p plays no part. The messages
+// are printed with the label. It waits for the socket until ctx ends. leave closes the connection and waits for its end.
+func (s *Session) Join(ctx context.Context, label, socket string, p *Peer) (conn *jsonrpc2.Conn, leave func(), err error) {
+	var stream net.Conn
+	for {
+		if stream, err = new(net.Dialer).DialContext(ctx, "unix", socket); err == nil {
+			break
+		}
+		select {
+		case <-time.After(10 * time.Millisecond): // the server has not come so far
+		case <-ctx.Done():
+			return nil, nil, err
+		}
+	}
+	o := &jsonrpc2.Options{Tap: labelled{s.out, label}, Codec: p.Codec, Cancel: cancel.NewRegistry(p.Conventions...)}
+	conn = jsonrpc2.NewConn(jsonrpc2.Open(stream, p.Framing), p.Mux, o)
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = conn.Serve(context.WithoutCancel(ctx)) // calls tell that it has ended
+	}()
+	return conn, func() { _ = conn.Close(); <-served }, nil
+}
 
 // Run starts the server, runs the script, ends the server's input and waits for it. The error is the script's, if that fails, else one if the server
 // does not end by itself within Peer.Grace, or not with exit code 0. When Run returns the child is gone.
