@@ -271,6 +271,18 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
+// TestNotForever: a server that sends none of twenty notifications any more, or all of them changed, is not waited for twenty times.
+func TestNotForever(t *testing.T) {
+	s := session(t, record(t))
+	for _, version := range []string{"wrong", "silent"} {
+		began := time.Now()
+		r := play(t, s, version, &replay.Options{Ignore: changing, Settle: 2 * time.Second / 3})
+		if took := time.Since(began); r.Same() || took > 10*time.Second { // else it is 14 s
+			t.Errorf("%s: %v, %d differences", version, took, len(r.Differences))
+		}
+	}
+}
+
 // scripted is a session of messages: what is sent to the server begins with >.
 func scripted(t *testing.T, messages ...string) *replay.Session {
 	t.Helper()
