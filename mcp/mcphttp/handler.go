@@ -56,6 +56,7 @@ func New(server *mcp.Server, o *Options) *Handler {
 	}
 	h.bodies.period, h.bodies.locked = h.o.BodyTimeout, true
 	h.waits.period = h.o.EarlySSE
+	h.relief.crowd = h.o.ReturnMemory
 	h.guard = newGuard(&h.o, h.report)
 	h.base, h.stop = context.WithCancelCause(context.Background())
 	h.inner = http.HandlerFunc(h.serve)

@@ -20,6 +20,7 @@ const (
 	DefaultMaxStreams     = 16
 	DefaultMaxListens     = 16
 	DefaultMaxQueued      = 256
+	DefaultReturnMemory   = 500
 	DefaultBodyTimeout    = 30 * time.Second
 	DefaultWriteTimeout   = 30 * time.Second
 	DefaultHeartbeat      = 15 * time.Second
@@ -103,6 +104,10 @@ type Options struct {
 	// MaxSessions is how many sessions there may be. The one that was idle longest, for at least a minute and without a stream, makes place for
 	// a new one; else that is answered 503. MaxPerCaller is how many one principal may have.
 	MaxSessions, MaxPerCaller int
+	// ReturnMemory is how many sessions make a crowd: when three quarters of one have gone, and for five seconds no other has come, memory is given back to
+	// the system, by a collection of garbage that belongs to no request and is never run twice at once. A process that falls idle would else keep it for
+	// minutes. Negative: never.
+	ReturnMemory int
 	// MaxRequests is how many requests of a session may run at once; more are answered 429.
 	MaxRequests int
 	// MaxStreams is how many streams of a session that are over are kept for clients that come back.
@@ -157,6 +162,9 @@ func (o *Options) filled() Options {
 	def(&c.WriteTimeout, DefaultWriteTimeout)
 	def(&c.SessionTimeout, DefaultSessionTimeout)
 	def(&c.Grace, DefaultGrace)
+	if c.ReturnMemory == 0 {
+		c.ReturnMemory = DefaultReturnMemory
+	}
 	if c.Heartbeat == 0 {
 		c.Heartbeat = DefaultHeartbeat
 	}
