@@ -45,7 +45,7 @@ func headings(t *testing.T, folder, behind string) (check func()) {
 // on as they are.
 func witnessed(t *testing.T, server ...string) (argv []string, ended func()) {
 	t.Helper()
-	return recorded(t, `exec setsid --wait /bin/sh -c '"$@"; echo $? >"$0.new"; mv "$0.new" "$0"' "$0" "$@"`, server)
+	return recorded(t, `exec setsid --fork --wait /bin/sh -c '"$@"; echo $? >"$0.new"; mv "$0.new" "$0"' "$0" "$@"`, server)
 }
 
 // terminated is witnessed for editors that end the server with SIGTERM, which
