@@ -149,6 +149,15 @@ func (d *diagnoser) changed(doc *Document) {
 	d.overtake(doc.key, p)
 }
 
+// marked replaces a document by one that has the same text, and is marked as out of sync: what is known of it stays true.
+func (d *diagnoser) marked(old, doc *Document) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if p := d.docs[doc.key]; p != nil && p.doc == old {
+		p.doc = doc
+	}
+}
+
 // overtake makes what is known of a document old. mu is held.
 func (d *diagnoser) overtake(k Key, p *patient) {
 	p.turn++
@@ -181,6 +190,7 @@ func (d *diagnoser) closed(doc *Document) {
 		if len(others) > 0 {
 			d.askAgain()
 		}
+		d.board.forget(append(others, doc.key)...)
 		return
 	}
 	d.board.mark(doc.key, doc.uri)

@@ -16,6 +16,7 @@ type board struct {
 	sheets map[Key]*sheet
 	spread map[Key]map[Key]struct{} // by origin, the other documents that it has a part in
 	dirty  []Key                    // to be published
+	silent bool                     // nothing is published: the client asks
 	seed   maphash.Seed
 }
 
@@ -120,11 +121,17 @@ func (b *board) drop(origin, k Key) bool {
 		delete(b.spread, origin)
 	}
 	b.mark(k, sh.uri)
+	if len(old.list) == 0 {
+		b.forget(k)
+	}
 	return len(old.list) > 0
 }
 
 // mark notes that a document is to be published.
 func (b *board) mark(k Key, u uri.URI) {
+	if b.silent {
+		return
+	}
 	sh := b.sheets[k]
 	if sh == nil {
 		sh = &sheet{uri: u, parts: map[Key]part{}}
@@ -136,10 +143,12 @@ func (b *board) mark(k Key, u uri.URI) {
 	}
 }
 
-// forget drops a sheet that says nothing.
-func (b *board) forget(k Key) {
-	if sh := b.sheets[k]; sh != nil && len(sh.parts) == 0 && sh.doc == nil && !sh.dirty {
-		delete(b.sheets, k)
+// forget drops sheets that say nothing.
+func (b *board) forget(keys ...Key) {
+	for _, k := range keys {
+		if sh := b.sheets[k]; sh != nil && len(sh.parts) == 0 && sh.doc == nil && !sh.dirty {
+			delete(b.sheets, k)
+		}
 	}
 }
 

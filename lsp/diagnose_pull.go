@@ -24,6 +24,7 @@ func (d *diagnoser) choose() {
 	capability := c.capability("textDocument.diagnostic")
 	empty := bytes.IndexByte(capability, '"') < 0 && c.Can("textDocument.publishDiagnostics")
 	d.pulls = !d.s.srv.PushDiagnostics && c.Can("textDocument.diagnostic") && !empty
+	d.board.silent = d.pulls
 	d.markup = c.Can("textDocument.diagnostic.markupMessageSupport")
 	d.related = c.Can("textDocument.diagnostic.relatedDocumentSupport")
 }
@@ -76,6 +77,7 @@ func (d *diagnoser) pullDocument(ctx context.Context, p *protocol.DocumentDiagno
 		related = d.relatives(k, others)
 	} else if len(others) > 0 {
 		d.askAgain()
+		d.board.forget(others...)
 	}
 	full, same := d.report(k, p.PreviousResultID)
 	if same != nil {
@@ -98,6 +100,13 @@ func (d *diagnoser) current(ctx context.Context, doc *Document) (others []Key, e
 		return nil, nil
 	}
 	return d.examine(ctx, p, doc, turn)
+}
+
+// forget drops what is known of documents of which nothing is known any more.
+func (d *diagnoser) forget(keys []Key) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.board.forget(keys...)
 }
 
 // pullError is what the client is told. The end of the request's own context stays what it is.
@@ -132,8 +141,8 @@ func (d *diagnoser) relatives(k Key, others []Key) map[uri.URI]protocol.FullDocu
 	}
 	for _, other := range others {
 		add(other)
-		d.board.forget(other)
 	}
+	d.board.forget(others...)
 	if len(out) == 0 {
 		return nil
 	}
@@ -160,7 +169,9 @@ func (d *diagnoser) pullWorkspace(ctx context.Context, p *protocol.WorkspaceDiag
 	}
 	if d.s.srv.Diagnose != nil {
 		for doc := range SnapshotFrom(ctx).Documents() {
-			if _, err := d.current(ctx, doc); err != nil {
+			others, err := d.current(ctx, doc)
+			d.forget(others)
+			if err != nil {
 				if ctx.Err() != nil {
 					return nil, ctx.Err()
 				}

@@ -120,7 +120,7 @@ func (d *diagnoser) inspect(ctx context.Context, each func(Key) error) error {
 		return err
 	}
 	l.found = turn
-	d.board.sweep(everywhere, found)
+	d.board.forget(d.board.sweep(everywhere, found)...)
 	d.publish()
 	return nil
 }

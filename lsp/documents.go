@@ -29,6 +29,17 @@ func (s *session) complain(ctx context.Context, r *jsonrpc2.Request, u uri.URI, 
 	s.warn(ctx, r, &DocumentError{Method: r.Method, URI: u, Reason: reason})
 }
 
+// strange is told of changes of a document that is not open. The client's log has the first of a row: no line for every key that is pressed.
+func (s *session) strange(ctx context.Context, r *jsonrpc2.Request, u uri.URI) {
+	k := KeyOf(u)
+	if k == s.stranger {
+		s.fail(ctx, r, &DocumentError{Method: r.Method, URI: u, Reason: "not open"})
+		return
+	}
+	s.stranger = k
+	s.complain(ctx, r, u, "not open")
+}
+
 // item is what the notifications say of the document they are about.
 type item struct {
 	raw     []byte
@@ -66,19 +77,19 @@ func (s *session) didOpen(ctx context.Context, r *jsonrpc2.Request) (any, error)
 		s.complain(ctx, r, u, "opened a second time; the new text counts")
 	}
 	d := newDocument(u, KeyOf(u), language, version, body, s.unit)
+	s.stranger = Key{}
 	s.docs.Store(docs.put(d))
 	return nil, s.changed(ctx, d, s.srv.DidOpen)
 }
 
-// changed tells the others about a document that is new or has a new text.
+// changed tells the others about a document that is new or has a new text, the diagnosis last, and also where the user's function panics.
 func (s *session) changed(ctx context.Context, d *Document, hook func(context.Context, *Document) error) error {
 	s.stale.changed(d.key)
-	var err error
-	if hook != nil {
-		err = hook(s.scope(ctx), d)
+	defer s.diag.changed(d)
+	if hook == nil {
+		return nil
 	}
-	s.diag.changed(d)
-	return err
+	return hook(s.scope(ctx), d)
 }
 
 // didChange applies all events of a notification or none. A document whose text has become uncertain stays as it was, is marked, and takes further
@@ -92,7 +103,7 @@ func (s *session) didChange(ctx context.Context, r *jsonrpc2.Request) (any, erro
 	docs := s.docs.Load()
 	d := docs.Document(u)
 	if d == nil {
-		s.complain(ctx, r, u, "not open")
+		s.strange(ctx, r, u)
 		return nil, nil
 	}
 	version, ok := readVersion(it.version)
@@ -104,6 +115,10 @@ func (s *session) didChange(ctx context.Context, r *jsonrpc2.Request) (any, erro
 	switch {
 	case reason == "":
 		return nil, s.changed(ctx, next, s.srv.DidChange)
+	default:
+		s.diag.marked(d, next)
+	}
+	switch {
 	case d.unsynced: // the client's log has it: no line for every key that is pressed
 		s.fail(ctx, r, &DocumentError{Method: r.Method, URI: u, Reason: reason})
 	default:
@@ -112,10 +127,16 @@ func (s *session) didChange(ctx context.Context, r *jsonrpc2.Request) (any, erro
 	return nil, nil
 }
 
-// gone tells the others that a document is not open any more.
-func (s *session) gone(d *Document) {
-	s.stale.changed(d.key)
-	s.diag.closed(d)
+// gone tells the others that a document is not open any more, also where the user's function panics.
+func (s *session) gone(ctx context.Context, d *Document) error {
+	defer func() {
+		s.stale.changed(d.key)
+		s.diag.closed(d)
+	}()
+	if s.srv.DidClose == nil {
+		return nil
+	}
+	return s.srv.DidClose(s.scope(ctx), d)
 }
 
 // apply returns the document after the events. If it cannot be made the reason says why, and the document returned is the old one, marked.
@@ -154,6 +175,9 @@ func (d *Document) apply(events []byte, version int32) (next *Document, reason s
 
 // unsync returns the document marked as out of sync.
 func (d *Document) unsync() *Document {
+	if d.unsynced {
+		return d
+	}
 	next := d.with(d.version, d.text)
 	next.flat.Store(d.flat.Load())
 	next.unsynced = true
@@ -187,11 +211,7 @@ func (s *session) didClose(ctx context.Context, r *jsonrpc2.Request) (any, error
 		return nil, nil
 	}
 	s.docs.Store(docs.without(d.key))
-	if s.srv.DidClose != nil {
-		err = s.srv.DidClose(s.scope(ctx), d)
-	}
-	s.gone(d)
-	return nil, err
+	return nil, s.gone(ctx, d)
 }
 
 func readVersion(value []byte) (v int32, ok bool) {

@@ -98,9 +98,12 @@ func negotiate(g *protocol.GeneralClientCapabilities) (protocol.PositionEncoding
 
 // initialized runs the user's function beside the lane: it may well call the client, and nothing should wait for that.
 func (s *session) initialized(_ context.Context, r *jsonrpc2.Request) (any, error) {
+	if s.greeted { // a second one would register everything twice
+		return nil, nil
+	}
+	s.greeted = true
 	s.registerLater()
-	if s.srv.DidChangeConfiguration != nil {
-		s.client.settings.told = true
+	if s.srv.DidChangeConfiguration != nil && s.client.settings.tell() {
 		s.client.watchSettings()
 	}
 	s.diag.start()

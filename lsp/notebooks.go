@@ -91,7 +91,7 @@ func (s *session) openCells(ctx context.Context, texts []byte) (err error) {
 		opened = append(opened, d)
 	}
 	for _, d := range opened { // once all are there
-		if e := s.changed(ctx, d, s.srv.DidOpen); err == nil {
+		if _, e := guarded(func() (struct{}, error) { return struct{}{}, s.changed(ctx, d, s.srv.DidOpen) }); err == nil { // the others are opened too
 			err = e
 		}
 	}
@@ -109,12 +109,9 @@ func (s *session) closeCells(ctx context.Context, cells []uri.URI) (err error) {
 		}
 	}
 	for _, d := range closed {
-		if f := s.srv.DidClose; f != nil {
-			if e := f(s.scope(ctx), d); err == nil {
-				err = e
-			}
+		if _, e := guarded(func() (struct{}, error) { return struct{}{}, s.gone(ctx, d) }); err == nil { // the others are closed too
+			err = e
 		}
-		s.gone(d)
 	}
 	return err
 }
@@ -203,10 +200,11 @@ func (s *session) changeCells(ctx context.Context, r *jsonrpc2.Request, list []b
 		next, reason := d.apply(events, version)
 		s.docs.Store(docs.put(next))
 		if reason != "" {
+			s.diag.marked(d, next)
 			s.complain(ctx, r, u, reason)
 			continue
 		}
-		if e := s.changed(ctx, next, s.srv.DidChange); err == nil {
+		if _, e := guarded(func() (struct{}, error) { return struct{}{}, s.changed(ctx, next, s.srv.DidChange) }); err == nil {
 			err = e
 		}
 	}

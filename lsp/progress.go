@@ -30,6 +30,7 @@ type Progress struct {
 
 	mu      sync.Mutex // also held while sending, so that nothing follows the end
 	armed   bool
+	ended   bool
 	percent bool
 	last    uint32
 }
@@ -54,10 +55,16 @@ func (c *Client) Begin(ctx context.Context, w Work) *Progress {
 		return p
 	}
 	sc := scopeFrom(ctx)
-	if sc != nil && sc.s == c.s && sc.in != nil && sc.in.work != nil && sc.in.used == nil {
-		p.token, p.limit, sc.in.used = sc.in.work, ctx, p
-	} else if !c.create(ctx, p) {
-		return p
+	bound := false
+	if sc != nil && sc.s == c.s && sc.in != nil && sc.in.work != nil {
+		p.token, p.limit = sc.in.work, ctx
+		bound = sc.in.used.CompareAndSwap(nil, p)
+	}
+	if !bound {
+		p.token, p.limit = nil, nil
+		if !c.create(ctx, p) {
+			return p
+		}
 	}
 	c.s.tasks.add(p)
 	begin := &protocol.WorkDoneProgressBegin{Kind: "begin", Title: w.Title}
@@ -72,6 +79,10 @@ func (c *Client) Begin(ctx context.Context, w Work) *Progress {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.ended { // with the handler, which has not waited
+		c.s.tasks.remove(p)
+		return p
+	}
 	p.armed = true
 	p.send(begin)
 	return p
@@ -133,7 +144,7 @@ func (p *Progress) End(message string) {
 		end.Message = &message
 	}
 	p.send(end)
-	p.armed = false
+	p.armed, p.ended = false, true
 	p.mu.Unlock()
 	p.stop(nil)
 	if p.s != nil && p.token != nil {

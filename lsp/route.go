@@ -3,6 +3,7 @@ package lsp
 import (
 	"context"
 	"reflect"
+	"sync/atomic"
 
 	"go.lsp.dev/protocol"
 
@@ -127,9 +128,9 @@ func (rt *route) handler(s *session) jsonrpc2.Handler {
 
 // inProgress is what a handler's scope knows of a request that may be reported on.
 type inProgress struct {
-	work   protocol.ProgressToken // for work done, nil if the client gave none
-	used   *Progress              // what reports under it
-	stream *stream                // of partial results, nil if the method has none
+	work   protocol.ProgressToken   // for work done, nil if the client gave none
+	used   atomic.Pointer[Progress] // what reports under it
+	stream *stream                  // of partial results, nil if the method has none
 }
 
 // handlerOf makes a handler of a function of the Server. It does what the functions have in common: decoding, the tokens of progress, the end of what was
@@ -162,7 +163,7 @@ func handlerOf[P, R any](rt *route, f func(context.Context, *P) (R, error)) json
 			in.stream = &stream{s: sc.s, kind: parts, token: part.in(p)}
 		}
 		sc.in = in
-		defer func() { in.used.End("") }()
+		defer func() { in.used.Load().End("") }()
 		result, err := f(ctx, p)
 		if err != nil {
 			return nil, err

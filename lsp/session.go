@@ -35,13 +35,15 @@ type session struct {
 	unit   rope.Unit
 	client Client
 
-	docs  atomic.Pointer[Snapshot] // written by ordered handlers only
-	books atomic.Pointer[notebooks]
-	later []protocol.Registration // to be sent once the client is initialized
-	diag  diagnoser
-	stale *stale // nil: requests are not ended when their document changes
-	tasks progresses
-	trace atomic.Pointer[protocol.TraceValue]
+	docs     atomic.Pointer[Snapshot] // written by ordered handlers only
+	books    atomic.Pointer[notebooks]
+	later    []protocol.Registration // to be sent once the client is initialized
+	greeted  bool                    // initialized has been received
+	stranger Key                     // the document that the client was last told is not open
+	diag     diagnoser
+	stale    *stale // nil: requests are not ended when their document changes
+	tasks    progresses
+	trace    atomic.Pointer[protocol.TraceValue]
 
 	telling atomic.Bool // a message about the size of messages is under way
 

@@ -89,13 +89,12 @@ func (c *Client) setting(ctx context.Context, scope uri.URI, section string) (js
 	}
 	s.mu.Lock()
 	v, ok := s.asked[key]
-	changes, tell := s.changes, !s.told
-	s.told = true
+	changes := s.changes
 	s.mu.Unlock()
 	if ok {
 		return v, nil
 	}
-	if tell { // before the answer, so that no change gets lost in between
+	if s.tell() { // before the answer, so that no change gets lost in between
 		c.watchSettings()
 	}
 	values, err := c.Configuration(ctx, item)
@@ -111,6 +110,15 @@ func (c *Client) setting(ctx context.Context, scope uri.URI, section string) (js
 		s.asked[key] = values[0]
 	}
 	return values[0], nil
+}
+
+// tell reports, once, that the client is to be asked to tell of changes.
+func (s *settings) tell() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := !s.told
+	s.told = true
+	return first
 }
 
 // watchSettings has the client tell when its settings change. Some do so without being asked, and cannot be asked.

@@ -33,6 +33,9 @@ func (st *stale) watch(next jsonrpc2.Handler) jsonrpc2.Handler {
 			return next.Handle(ctx, r)
 		}
 		sc := scopeFrom(ctx)
+		if sc == nil {
+			return next.Handle(ctx, r)
+		}
 		d := sc.snap.Document(uri.URI(u))
 		if d == nil {
 			return next.Handle(ctx, r)
