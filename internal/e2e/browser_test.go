@@ -1,15 +1,12 @@
+//go:build !race && !poison
+
 package e2e
 
 import (
-	"bufio"
 	"encoding/json"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 )
 
 // chromium is the command line of a script that drives a browser.
@@ -40,46 +37,6 @@ func TestInspectorPage(t *testing.T) {
 	config := writeConfig(t, servers)
 	t.Parallel()
 	runChecks(t, client(t, append(argv, inspector[1], config)...))
-}
-
-// demoHTTP starts demo-mcp on HTTP for a folder and returns it and its URL.
-// The test fails if it does not end well when it is interrupted.
-func demoHTTP(t *testing.T, folder string) (*exec.Cmd, string) {
-	t.Helper()
-	cmd := exec.Command(build(t, "cmd/demo-mcp"), "-root", folder, "-http", "localhost:0")
-	stderr, err := cmd.StderrPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReader(stderr)
-	t.Cleanup(func() { interrupt(t, cmd) })
-	line, err := lines.ReadString('\n')
-	at, ok := strings.CutPrefix(strings.TrimSpace(line), "demo-mcp: serving ")
-	if err != nil || !ok {
-		t.Fatalf("demo-mcp does not say where it is: %q, %v", line, err)
-	}
-	go drain(lines)
-	return cmd, at
-}
-
-// drain reads what else a server says, so that it can say it.
-func drain(lines *bufio.Reader) { _, _ = io.Copy(io.Discard, lines) }
-
-// interrupt ends a server the way Ctrl-C does.
-func interrupt(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	interrupted := cmd.Process.Signal(os.Interrupt)
-	if interrupted != nil { // as on Windows
-		_ = cmd.Process.Kill()
-	}
-	kill := time.AfterFunc(15*time.Second, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
-	if err := cmd.Wait(); err != nil && interrupted == nil {
-		t.Errorf("%s does not end well: %v", filepath.Base(cmd.Path), err)
-	}
 }
 
 // writeConfig writes servers as a configuration file of the Inspector.

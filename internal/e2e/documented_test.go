@@ -1,3 +1,5 @@
+//go:build !race && !poison
+
 package e2e
 
 import (

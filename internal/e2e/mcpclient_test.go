@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestTypeScriptSDK: the client of the official TypeScript SDK in both eras and over both transports; over HTTP both at one URL of one process.
@@ -96,17 +95,7 @@ func everythingHTTP(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		interrupted := cmd.Process.Signal(os.Interrupt)
-		if interrupted != nil { // as on Windows
-			_ = cmd.Process.Kill()
-		}
-		kill := time.AfterFunc(15*time.Second, func() { _ = cmd.Process.Kill() })
-		defer kill.Stop()
-		if err := cmd.Wait(); err != nil && interrupted == nil {
-			t.Errorf("the server does not end well: %v", err)
-		}
-	})
+	t.Cleanup(func() { interrupt(t, cmd) })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatalf("the server does not say where it is: %v", err)

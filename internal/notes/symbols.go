@@ -21,14 +21,14 @@ func (s Symbol) Name() string {
 	return s.Note.Title
 }
 
-func (a Symbol) compare(b Symbol) int {
+func (s Symbol) compare(b Symbol) int {
 	line := func(s Symbol) int {
 		if s.Heading == nil {
 			return -1
 		}
 		return s.Heading.Line
 	}
-	return cmp.Or(a.rank-b.rank, len(a.Name())-len(b.Name()), strings.Compare(a.Note.Path, b.Note.Path), line(a)-line(b))
+	return cmp.Or(s.rank-b.rank, len(s.Name())-len(b.Name()), strings.Compare(s.Note.Path, b.Note.Path), line(s)-line(b))
 }
 
 // Symbols returns the notes and headings whose names have all the words of a

@@ -137,8 +137,6 @@ func TestMadeUpCursors(t *testing.T) {
 	want{200, "-32602", "5"}.check(t, c.post(request("5", "prompts/list", `{"cursor":`+next+`}`))) // of another list
 }
 
-type asked struct{ Sure bool }
-
 // What a client keeps between the rounds of a call, changed, too old, used twice, or another's.
 func TestForeignState(t *testing.T) {
 	done := 0
