@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"testing"
 )
@@ -22,14 +21,11 @@ func TestEmacs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv, ended := witnessed(t, server, "--stdio")
-	words, err := json.Marshal(argv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program, ended := witnessed(t, server)
+	config := configuration(t, "Emacs", "elisp", program)
 	cmd := client(t, append(emacs, "-Q", "--batch", "-l", script)...)
 	cmd.Dir = folder
-	cmd.Env = append(cmd.Env, "E2E_SERVER="+string(words), "E2E_FILE="+filepath.Join(folder, "index.md"), "LC_ALL=C.UTF-8")
+	cmd.Env = append(cmd.Env, "E2E_CONFIG="+config, "E2E_FILE="+filepath.Join(folder, "index.md"), "LC_ALL=C.UTF-8")
 	runChecks(t, cmd)
 	check()
 	ended()

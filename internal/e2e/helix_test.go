@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,20 +27,16 @@ func TestHelix(t *testing.T) {
 	folder, dir := notes(t), t.TempDir()
 	check := headings(t, folder, "😀😀 ")
 	record, screen := filepath.Join(dir, "record"), filepath.Join(dir, "screen")
-	argv, ended := witnessed(t, server, "--stdio", "--record", record)
-	var words []string
-	for _, word := range argv[1:] {
-		words = append(words, "'''"+word+"'''")
-	}
-	config := filepath.Join(dir, "helix")
-	if err := os.MkdirAll(config, 0o700); err != nil {
+	program, ended := witnessed(t, server, "--record", record)
+	config, err := os.ReadFile(configuration(t, "Helix", "toml", program))
+	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{
-		"config.toml":    "[editor]\nauto-pairs = false\n",
-		"languages.toml": fmt.Sprintf("[language-server.demo-lsp]\ncommand = %q\nargs = [%s]\n\n[[language]]\nname = \"markdown\"\nlanguage-servers = [\"demo-lsp\"]\n", argv[0], strings.Join(words, ", ")),
-	} {
-		if err := os.WriteFile(filepath.Join(config, name), []byte(text), 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "helix"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"config.toml": "[editor]\nauto-pairs = false\n", "languages.toml": string(config)} {
+		if err := os.WriteFile(filepath.Join(dir, "helix", name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -24,14 +23,11 @@ func TestNeovim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv, ended := witnessed(t, server, "--stdio")
-	words, err := json.Marshal(argv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program, ended := witnessed(t, server)
+	newer, older := configuration(t, "Neovim", "lua", program), configuration(t, "Neovim before 0.11", "lua", program)
 	cmd := client(t, append(nvim, "--clean", "--headless", "-n", "-c", "luafile "+script)...)
 	cmd.Dir = folder
-	cmd.Env = append(cmd.Env, "E2E_SERVER="+string(words), "E2E_FILE="+filepath.Join(folder, "index.md"))
+	cmd.Env = append(cmd.Env, "E2E_CONFIG="+newer, "E2E_OLDER="+older, "E2E_FILE="+filepath.Join(folder, "index.md"))
 	runChecks(t, cmd)
 	check()
 	ended()

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -28,11 +27,8 @@ func TestVim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv, ended := terminated(t, server, "--stdio")
-	words, err := json.Marshal(argv)
-	if err != nil {
-		t.Fatal(err)
-	}
+	program, ended := terminated(t, server)
+	config := configuration(t, "Vim", "vim", program)
 	// Vim wants a terminal, which script(1) is as long as its own input lasts.
 	input, silent, err := os.Pipe()
 	if err != nil {
@@ -45,7 +41,7 @@ func TestVim(t *testing.T) {
 	cmd.Stdin = input
 	cmd.Dir = folder
 	cmd.Env = append(cmd.Env, "E2E_VIM="+vim[0], "E2E_SCRIPT="+script, "E2E_ALE="+ale, "E2E_REPORT="+report,
-		"E2E_SERVER="+string(words), "E2E_FILE="+filepath.Join(folder, "index.md"), "LC_ALL=C.UTF-8", "TERM=xterm")
+		"E2E_CONFIG="+config, "E2E_FILE="+filepath.Join(folder, "index.md"), "LC_ALL=C.UTF-8", "TERM=xterm")
 	runChecks(t, cmd)
 	check()
 	ended()

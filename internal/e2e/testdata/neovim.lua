@@ -1,9 +1,10 @@
 -- neovim.lua: Neovim as the client of the Markdown language server. It prints
 -- one line for each check and leaves with a plain :quitall, so that the editor
--- itself shuts the server down. E2E_SERVER is the server's command line as
--- JSON, E2E_FILE the note to edit: line 2 has a link that leads somewhere, line
--- 3 one that leads nowhere, both behind a character outside the BMP. guide.md
--- beside it has a heading "Old name" on line 3, which cites.md links to.
+-- itself shuts the server down. E2E_CONFIG is a user's configuration,
+-- E2E_OLDER one for versions before 0.11, E2E_FILE the note to edit: line 2 has
+-- a link that leads somewhere, line 3 one that leads nowhere, both behind a
+-- character outside the BMP. guide.md beside it has a heading "Old name" on line
+-- 3, which cites.md links to.
 
 local function report(line)
   io.stdout:write("e2e " .. vim.fn.json_encode(line) .. "\n")
@@ -52,41 +53,16 @@ report({
   },
 })
 
-local function edit()
-  vim.cmd("edit " .. vim.fn.fnameescape(os.getenv("E2E_FILE")))
-end
 local client
-local attach = function() end -- newer versions attach by themselves
 
 check("starts", function()
-  local config = {
-    name = "notes",
-    cmd = vim.fn.json_decode(os.getenv("E2E_SERVER")),
-    root_dir = vim.fn.fnamemodify(os.getenv("E2E_FILE"), ":h"),
-    filetypes = { "markdown" },
-    -- How long :quitall waits for the server before it kills it, in versions
-    -- before 0.12 and since.
-    flags = { exit_timeout = patience },
-    exit_timeout = patience,
-  }
-  if vim.lsp.config then -- 0.11
-    vim.lsp.config("notes", config)
-    vim.lsp.enable("notes")
-    edit()
-    wait("a client", function()
-      client = vim.lsp.get_clients({ bufnr = 0 })[1]
-      return client
-    end)
-  else
-    attach = function()
-      vim.lsp.buf_attach_client(0, client.id)
-    end
-    edit()
-    local id = vim.lsp.start_client(config)
-    assert(id, "the server was not started")
-    client = vim.lsp.get_client_by_id(id)
-    attach()
-  end
+  dofile(os.getenv(vim.lsp.config and "E2E_CONFIG" or "E2E_OLDER"))
+  vim.cmd("edit " .. vim.fn.fnameescape(os.getenv("E2E_FILE")))
+  wait("a client", function()
+    local clients = vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.lsp.buf_get_clients(0)
+    _, client = next(clients)
+    return client
+  end)
   wait("initialize", function()
     client = vim.lsp.get_client_by_id(client.id)
     return client and client.initialized
@@ -199,7 +175,6 @@ end)
 check("renames a heading in two notes", function()
   local folder = vim.fn.fnamemodify(os.getenv("E2E_FILE"), ":h")
   vim.cmd("edit " .. vim.fn.fnameescape(folder .. "/guide.md"))
-  attach()
   vim.api.nvim_win_set_cursor(0, { 3, 5 })
   vim.lsp.buf.rename("New name")
   wait("the heading's new name", function()

@@ -1,29 +1,16 @@
 " vim.vim: Vim with ALE as the client of the Markdown language server. It writes
 " one line for each check to E2E_REPORT and leaves, which ends the server.
-" E2E_SERVER is the server's command line as JSON, E2E_FILE the note to edit:
+" E2E_CONFIG is a user's configuration, E2E_FILE the note to edit:
 " line 2 has a link that leads somewhere, line 3 one that leads nowhere, both
 " behind a character outside the BMP. guide.md beside it has a heading "Old name"
 " on line 3, which cites.md links to.
 
-set nocompatible nomore noswapfile hidden encoding=utf-8
+set nocompatible nomore noswapfile encoding=utf-8
 scriptencoding utf-8
 execute 'set runtimepath^=' . $E2E_ALE
 
-" The configuration of docs/clients.md.
-function! NotesRoot(buffer) abort
-  return fnamemodify(bufname(a:buffer), ':p:h')
-endfunction
-let g:ale_linters = {'markdown': ['demo-lsp']}
-filetype plugin on
+execute 'source' fnameescape($E2E_CONFIG)
 runtime plugin/ale.vim
-call ale#linter#Define('markdown', {
-\   'name': 'demo-lsp',
-\   'lsp': 'stdio',
-\   'executable': '/bin/sh',
-\   'command': join(map(json_decode($E2E_SERVER), {_, word -> shellescape(word)})),
-\   'project_root': function('NotesRoot'),
-\})
-autocmd FileType markdown setlocal omnifunc=ale#completion#OmniFunc
 let g:ale_hover_to_preview = 1
 
 let s:patience = 20 " seconds for anything the server has to do
