@@ -1,7 +1,6 @@
 package notes
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -277,17 +276,20 @@ func (w *Workspace) headings(list *offers, n *Note, at cursor) {
 // noteNames offers all notes by file name and title.
 func (w *Workspace) noteNames(list *offers, n *Note) {
 	dir := directory(n.Path)
-	for p, e := range w.entries {
-		target := e.note()
-		if p == n.Path || !strings.Contains(target.fold, list.typed) {
+	for i := range w.catalog {
+		target, p := w.catalog[i].note, w.catalog[i].path
+		fold := w.catalog[i].fold
+		if !strings.Contains(fold, list.typed) || p == n.Path {
 			continue
 		}
-		file, title, _ := strings.Cut(target.fold, "\n")
+		file, title, _ := strings.Cut(fold, "\n")
 		rank := min(matchRank(file[strings.LastIndexByte(file, '/')+1:], list.typed), matchRank(title, list.typed)+1)
 		if rank == noMatch {
 			rank = matchRank(file, list.typed) + 1 // by directory
 		}
-		list.add(rank, offer{label: target.Title, path: p, far: directory(p) != dir})
+		if list.wants(rank) {
+			list.add(rank, offer{label: target.Title, path: p, far: directory(p) != dir})
+		}
 	}
 }
 
@@ -301,18 +303,19 @@ func (w *Workspace) filePaths(list *offers, n *Note) {
 	}
 	// Dots or a slash at the beginning say that a path is meant, literally.
 	loose := !strings.HasPrefix(list.typed, ".") && !strings.HasPrefix(list.typed, "/")
-	for p, e := range w.entries {
-		if p == n.Path {
-			continue
-		}
-		target := e.note()
-		o := offer{label: target.Title, path: p, far: directory(p) != dir}
+	for i := range w.catalog {
+		target, p := w.catalog[i].note, w.catalog[i].path
+		fold := w.catalog[i].fold
+		rank := noMatch
 		switch {
-		case ok && strings.HasPrefix(target.fold, whole):
-			list.add(0, o)
-		case loose && strings.Contains(target.fold, list.typed):
-			file, title, _ := strings.Cut(target.fold, "\n")
-			list.add(min(matchRank(file, list.typed), matchRank(title, list.typed))+1, o)
+		case ok && strings.HasPrefix(fold, whole):
+			rank = 0
+		case loose && strings.Contains(fold, list.typed):
+			file, title, _ := strings.Cut(fold, "\n")
+			rank = min(matchRank(file, list.typed), matchRank(title, list.typed)) + 1
+		}
+		if list.wants(rank) && p != n.Path {
+			list.add(rank, offer{label: target.Title, path: p, far: directory(p) != dir})
 		}
 	}
 	for p := range w.assets {
@@ -341,14 +344,21 @@ type offer struct {
 }
 
 func (a offer) compare(b offer) int {
-	far := 0
-	if a.far != b.far {
-		far = -1
+	// Step by step: thousands are compared, and few as far as their names.
+	switch {
+	case a.rank != b.rank:
+		return a.rank - b.rank
+	case a.order != b.order:
+		return a.order - b.order
+	case a.far != b.far:
 		if a.far {
-			far = 1
+			return 1
 		}
+		return -1
+	case a.label != b.label:
+		return strings.Compare(a.label, b.label)
 	}
-	return cmp.Or(a.rank-b.rank, a.order-b.order, far, strings.Compare(a.label, b.label), strings.Compare(a.path, b.path))
+	return strings.Compare(a.path, b.path)
 }
 
 // offers keeps the best of what it is offered, as ranking does for searches.
@@ -360,8 +370,11 @@ type offers struct {
 	more  bool
 }
 
+// wants reports whether something that matches so well may come among the best.
+func (o *offers) wants(rank int) bool { return rank < noMatch && !(o.more && rank > o.worst.rank) }
+
 func (o *offers) add(rank int, x offer) {
-	if rank >= noMatch {
+	if !o.wants(rank) {
 		return
 	}
 	x.rank = rank

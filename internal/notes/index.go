@@ -1,8 +1,11 @@
 package notes
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"math"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -38,52 +41,87 @@ type document struct {
 // A counter numbers terms and counts them in notes. Counting allocates for new
 // terms only, which is what keeps the first index of a large folder fast.
 type counter struct {
-	table []uint64 // hash table: the hash's upper half, and 1 + the number of a term; its length is a power of two
+	table []termCell // hash table; its length is a power of two
 	names []string
-	slots []uint32    // 1 + index of a term in the current document
 	terms []termCount // of the current document
+	base  uint32      // terms of earlier documents since the cells were cleared
 }
 
-func newCounter() counter { return counter{table: make([]uint64, 1<<10)} }
+// A termCell is all that a term seen before needs, side by side in memory:
+// looking terms up is most of the time of counting.
+type termCell struct {
+	key  termKey
+	id   uint32 // 1 + number of the term; 0 for an empty cell
+	slot uint32 // base + 1 + index in terms, if larger than base
+}
 
-var termSeed = maphash.MakeSeed()
+// A termKey stands for a term. A term of up to shortTerm bytes is its own key,
+// which no other has; of longer ones with equal keys the names have to be compared.
+type termKey struct{ a, b uint64 }
 
-// find returns the number of a term, and with add gives it one. It is a map made
-// for this: half of the time of the first index went into a general one.
-func (c *counter) find(term []byte, add bool) (id uint32, ok bool) {
-	hash := maphash.Bytes(termSeed, term)
-	mask := uint64(len(c.table) - 1)
-	for at := hash & mask; ; at = (at + 1) & mask {
-		e := c.table[at]
-		if e == 0 {
+const shortTerm = 16
+
+func newCounter() counter { return counter{table: make([]termCell, 1<<10)} }
+
+var (
+	termSeed = maphash.MakeSeed()
+	mixSeed  = [2]uint64{rand.Uint64(), rand.Uint64()}
+)
+
+func keyOf(term []byte) termKey {
+	if len(term) > shortTerm {
+		return termKey{maphash.Bytes(termSeed, term), math.MaxUint64} // no UTF-8 looks so
+	}
+	var buf [shortTerm]byte
+	copy(buf[:], term)
+	return termKey{binary.LittleEndian.Uint64(buf[:8]), binary.LittleEndian.Uint64(buf[8:])}
+}
+
+// firstCell returns where in a table of a power of two of cells the search for a
+// key begins. Nobody can choose words that all begin in one place.
+func (k termKey) firstCell(cells int) int {
+	hi, lo := bits.Mul64(k.a^mixSeed[0], k.b^mixSeed[1])
+	hi, lo = bits.Mul64(hi^lo^mixSeed[0], 0x9E3779B97F4A7C15)
+	return int((hi ^ lo) & uint64(cells-1))
+}
+
+// find returns the cell of a term, and with add gives it one. The cell is valid
+// until the next call. It is a map made for this: half of the time of the first
+// index went into a general one.
+func (c *counter) find(term []byte, add bool) *termCell {
+	key := keyOf(term)
+	for at := key.firstCell(len(c.table)); ; at = (at + 1) & (len(c.table) - 1) {
+		e := &c.table[at]
+		if e.id == 0 {
 			if !add {
-				return 0, false
+				return nil
 			}
-			id = uint32(len(c.names))
-			c.table[at] = hash&^math.MaxUint32 | uint64(id+1)
 			c.names = append(c.names, string(term))
-			c.slots = append(c.slots, 0)
+			*e = termCell{key: key, id: uint32(len(c.names))}
 			if 2*len(c.names) > len(c.table) {
 				c.grow()
+				return c.find(term, false)
 			}
-			return id, true
+			return e
 		}
-		if id = uint32(e) - 1; e>>32 == hash>>32 && c.names[id] == string(term) {
-			return id, true
+		if e.key == key && (len(term) <= shortTerm || c.names[e.id-1] == string(term)) {
+			return e
 		}
 	}
 }
 
 func (c *counter) grow() {
-	c.table = make([]uint64, 2*len(c.table))
-	mask := uint64(len(c.table) - 1)
-	for id, name := range c.names {
-		hash := maphash.String(termSeed, name)
-		at := hash & mask
-		for c.table[at] != 0 {
-			at = (at + 1) & mask
+	old := c.table
+	c.table = make([]termCell, 2*len(old))
+	for _, e := range old {
+		if e.id == 0 {
+			continue
 		}
-		c.table[at] = hash&^math.MaxUint32 | uint64(id+1)
+		at := e.key.firstCell(len(c.table))
+		for c.table[at].id != 0 {
+			at = (at + 1) & (len(c.table) - 1)
+		}
+		c.table[at] = e
 	}
 }
 
@@ -106,24 +144,27 @@ func (c *counter) count(n *Note) document {
 		add(t.Name, weightTag)
 		c.add(&d, []byte(tagTerm(t.Name)), weightTag)
 	}
-	for _, t := range d.terms {
-		c.slots[t.term] = 0
-	}
 	c.terms = d.terms
+	if c.base += uint32(len(d.terms)); c.base > math.MaxUint32/2 {
+		c.base = 0
+		for i := range c.table {
+			c.table[i].slot = 0
+		}
+	}
 	d.terms = slices.Clone(d.terms)
 	return d
 }
 
 func (c *counter) add(d *document, term []byte, weight uint16) {
 	d.length++
-	id, _ := c.find(term, true)
-	if slot := c.slots[id]; slot > 0 {
-		t := &d.terms[slot-1]
+	e := c.find(term, true)
+	if e.slot > c.base {
+		t := &d.terms[e.slot-c.base-1]
 		t.count = min(t.count, math.MaxUint16-weight) + weight
 		return
 	}
-	d.terms = append(d.terms, termCount{id, weight})
-	c.slots[id] = uint32(len(d.terms))
+	d.terms = append(d.terms, termCount{e.id - 1, weight})
+	e.slot = c.base + uint32(len(d.terms))
 }
 
 type postings struct {
@@ -148,6 +189,13 @@ type searchIndex struct {
 	numbers map[string]uint32 // path -> number of the live document
 	total   int64             // sum of the lengths of live documents
 	scores  []score           // by document number; all zero between searches
+	touched []uint32          // the documents of the last search, for its memory
+
+	// What norms was worked out for: remove and renumber change one of these.
+	norms     []float64
+	normed    int
+	normTotal int64
+	normLive  int
 
 	pendingMu sync.Mutex
 	pending   map[string]struct{}
@@ -179,26 +227,47 @@ func (x *searchIndex) takePending() map[string]struct{} {
 	return p
 }
 
-// A translation maps the term numbers of another counter to those of the index.
-type translation struct{ ids []uint32 } // 1 + number; 0 when not yet known
+// A counted is a document of the first index.
+type counted struct {
+	note   *Note
+	doc    document
+	worker int // whose counter numbered its terms
+}
 
-// put adds a document that another counter has counted; name gives the names of
-// that counter's terms.
-func (x *searchIndex) put(n *Note, d document, tr *translation, name func(uint32) string) {
-	for i, t := range d.terms {
-		for int(t.term) >= len(tr.ids) {
-			tr.ids = append(tr.ids, 0)
+// fill builds the index of the documents that several counters have counted, of
+// which names are the terms. Lists of the length that is needed, all in one piece
+// of memory, cost much less than lists that grow.
+func (x *searchIndex) fill(list []counted, names [][]string) {
+	own := make([][]uint32, len(names)) // number of a counter's term in the index
+	for worker := range names {
+		own[worker] = make([]uint32, len(names[worker]))
+		for i, name := range names[worker] {
+			own[worker][i] = x.counter.find([]byte(name), true).id - 1
 		}
-		id := tr.ids[t.term]
-		if id == 0 {
-			s := name(t.term)
-			own, _ := x.counter.find([]byte(s), true)
-			id = own + 1
-			tr.ids[t.term] = id
-		}
-		d.terms[i].term = id - 1
 	}
-	x.add(n, d)
+	sizes := make([]int, len(x.counter.names))
+	total := 0
+	for _, c := range list {
+		for _, t := range c.doc.terms {
+			sizes[own[c.worker][t.term]]++
+		}
+		total += len(c.doc.terms)
+	}
+	slab := make([]posting, total)
+	x.lists = make([]postings, len(sizes))
+	for id, size := range sizes {
+		x.lists[id] = postings{slab[:0:size], 2*size + 4}
+		slab = slab[size:]
+	}
+	x.docs = slices.Grow(x.docs, len(list))
+	x.lengths = slices.Grow(x.lengths, len(list))
+	x.scores = slices.Grow(x.scores, len(list))
+	for _, c := range list {
+		for i := range c.doc.terms {
+			c.doc.terms[i].term = own[c.worker][c.doc.terms[i].term]
+		}
+		x.add(c.note, c.doc)
+	}
 }
 
 // remove marks the document of a path as dead.

@@ -11,6 +11,7 @@ import (
 // caller holds the lock.
 func (w *Workspace) replace(p string, e *entry) Change {
 	c := Change{Path: p, Old: w.note(p)}
+	w.list(p, e)
 	var oldTargets, newTargets, oldKeys, newKeys []string
 	if c.Old != nil {
 		oldTargets, oldKeys = targetKeys(c.Old), c.Old.keys
@@ -38,6 +39,29 @@ func (w *Workspace) replace(p string, e *entry) Change {
 	}
 	w.sorted = nil
 	return c
+}
+
+// list keeps the catalog: the entry of path is about to become e.
+func (w *Workspace) list(p string, e *entry) {
+	old := w.entries[p]
+	switch {
+	case e != nil && old != nil:
+		e.at = old.at
+	case e != nil:
+		e.at = len(w.catalog)
+		w.catalog = append(w.catalog, listed{})
+	case old != nil:
+		last := len(w.catalog) - 1
+		w.catalog[old.at] = w.catalog[last]
+		w.entries[w.catalog[old.at].path].at = old.at
+		w.catalog[last] = listed{}
+		w.catalog = w.catalog[:last]
+		return
+	default:
+		return
+	}
+	n := e.note()
+	w.catalog[e.at] = listed{n, p, n.fold}
 }
 
 func (w *Workspace) addAsset(p string) {

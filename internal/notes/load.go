@@ -32,8 +32,8 @@ func (w *Workspace) load(ctx context.Context) error {
 		err  error
 	}
 	names := make([][]string, runtime.GOMAXPROCS(0))
-	translations := make([]translation, len(names))
 	results := make([]chan result, len(names))
+	all := make([]counted, 0, len(l.notes))
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	ctx, cancel := context.WithCancel(ctx)
@@ -80,11 +80,12 @@ func (w *Workspace) load(ctx context.Context) error {
 			w.bad = append(w.bad, Skipped{p, r.err})
 		} else {
 			w.replace(p, &entry{disk: r.note})
-			w.search.put(r.note, r.doc, &translations[worker], func(id uint32) string { return names[worker][id] })
+			all = append(all, counted{r.note, r.doc, worker})
 		}
 		if w.options.Progress != nil {
 			w.options.Progress(at+1, len(l.notes))
 		}
 	}
+	w.search.fill(all, names)
 	return nil
 }

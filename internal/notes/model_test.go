@@ -105,7 +105,23 @@ func TestModel(t *testing.T) {
 			}
 			checkBacklinks(t, w)
 			checkRanking(t, w)
+			checkCatalog(t, w)
 		})
+	}
+}
+
+// checkCatalog holds what completion looks through to the notes there are.
+func checkCatalog(t *testing.T, w *Workspace) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.catalog) != len(w.entries) {
+		t.Fatalf("the catalog has %d notes of %d", len(w.catalog), len(w.entries))
+	}
+	for p, e := range w.entries {
+		if l := w.catalog[e.at]; l.note != e.note() || l.path != p || l.fold != strings.ToLower(p+"\n"+e.note().Title) {
+			t.Errorf("the catalog has %+v for %q", l, p)
+		}
 	}
 }
 

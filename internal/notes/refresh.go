@@ -166,7 +166,7 @@ func (w *Workspace) stored(p string, disk *Note) Change {
 		return Change{Path: p, Old: current, New: current}
 	case old != nil && old.overlay != nil:
 		// What is read stays the overlay.
-		w.entries[p] = &entry{disk: disk, overlay: old.overlay}
+		w.entries[p] = &entry{disk: disk, overlay: old.overlay, at: old.at}
 		return Change{Path: p, Old: current, New: current}
 	case disk == nil:
 		return w.changed(p, nil)

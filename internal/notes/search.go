@@ -57,7 +57,14 @@ type ranked struct {
 }
 
 func (a ranked) compare(b ranked) int {
-	return cmp.Or(cmp.Compare(b.matched, a.matched), cmp.Compare(b.score, a.score), strings.Compare(a.note.Path, b.note.Path))
+	// Step by step: thousands are compared, and few as far as their paths.
+	if a.matched != b.matched {
+		return cmp.Compare(b.matched, a.matched)
+	}
+	if a.score != b.score {
+		return cmp.Compare(b.score, a.score)
+	}
+	return strings.Compare(a.note.Path, b.note.Path)
 }
 
 // A ranking keeps the best of what it is offered. It lets the list grow to
@@ -123,8 +130,8 @@ type score struct {
 func (x *searchIndex) score(words []string) []uint32 {
 	const k, b = 1.2, 0.75 // the usual constants of BM25
 	live := float64(len(x.numbers))
-	average := max(float64(x.total)/max(live, 1), 1)
-	var touched []uint32
+	norms := x.normalize(k, b)
+	touched := x.touched[:0]
 	for i, word := range words {
 		matches := x.matching(word)
 		// A word and the longer words it begins share one rarity: "deploy" typed
@@ -136,9 +143,10 @@ func (x *searchIndex) score(words []string) []uint32 {
 		df := min(float64(with), live)
 		idf := math.Log(1 + (live-df+0.5)/(df+0.5))
 		for _, m := range matches {
+			weight := m.factor * idf * (k + 1)
 			for _, q := range m.list {
-				length := x.lengths[q.doc]
-				if length == 0 {
+				norm := norms[q.doc]
+				if norm == 0 {
 					continue // dead
 				}
 				s := &x.scores[q.doc]
@@ -146,7 +154,7 @@ func (x *searchIndex) score(words []string) []uint32 {
 					touched = append(touched, q.doc)
 				}
 				tf := float64(q.count)
-				s.score += m.factor * idf * tf * (k + 1) / (tf + k*(1-b+b*float64(length)/average))
+				s.score += weight * tf / (tf + norm)
 				if s.word != int32(i)+1 {
 					s.word = int32(i) + 1
 					s.matched++
@@ -154,7 +162,27 @@ func (x *searchIndex) score(words []string) []uint32 {
 			}
 		}
 	}
+	x.touched = touched
 	return touched
+}
+
+// normalize returns, by document number, what BM25 adds to a term's count for
+// the length of its document; 0 for a dead document. They are worked out anew
+// only after an edit.
+func (x *searchIndex) normalize(k, b float64) []float64 {
+	if x.normed == len(x.docs) && x.normTotal == x.total && x.normLive == len(x.numbers) {
+		return x.norms
+	}
+	average := max(float64(x.total)/max(float64(len(x.numbers)), 1), 1)
+	x.norms = slices.Grow(x.norms[:0], len(x.docs))[:len(x.docs)]
+	for number, length := range x.lengths {
+		x.norms[number] = 0
+		if length > 0 {
+			x.norms[number] = k * (1 - b + b*float64(length)/average)
+		}
+	}
+	x.normed, x.normTotal, x.normLive = len(x.docs), x.total, len(x.numbers)
+	return x.norms
 }
 
 // living counts the postings of live documents.
@@ -183,8 +211,8 @@ const maxExpand = 64
 // begins, shortest first, in a fixed order.
 func (x *searchIndex) matching(word string) []match {
 	var list []match
-	if id, ok := x.counter.find([]byte(word), false); ok && int(id) < len(x.lists) {
-		list = append(list, match{x.lists[id].list, 1})
+	if e := x.counter.find([]byte(word), false); e != nil && int(e.id) <= len(x.lists) {
+		list = append(list, match{x.lists[e.id-1].list, 1})
 	}
 	if len(word) < 2 || word[0] == '#' {
 		return list

@@ -140,3 +140,46 @@ func TestTerms(t *testing.T) {
 		t.Errorf("called %d times after false", n)
 	}
 }
+
+// TestCounter counts terms of every length, in documents of several counters: each
+// keeps its own name and number.
+func TestCounter(t *testing.T) {
+	var words []string
+	for n := 1; n <= 24; n++ {
+		words = append(words, strings.Repeat("x", n), strings.Repeat("x", n-1)+"y", strings.Repeat("x", n-1)+"é")
+	}
+	for i := range 3000 { // grows the table
+		words = append(words, fmt.Sprintf("w%d", i), fmt.Sprintf("a_long_word_%d_with_an_end", i))
+	}
+	c := newCounter()
+	ids := make(map[uint32]string)
+	for _, word := range words {
+		id := c.find([]byte(word), true).id
+		if other, taken := ids[id]; taken {
+			t.Fatalf("%q and %q are one term", word, other)
+		}
+		ids[id] = word
+	}
+	for id, word := range ids {
+		if e := c.find([]byte(word), false); e == nil || e.id != id || c.names[id-1] != word {
+			t.Fatalf("%q is lost", word)
+		}
+	}
+	if c.find([]byte("nothing"), false) != nil {
+		t.Error("found a term nobody has added")
+	}
+	for _, base := range []uint32{0, 1 << 31, 1<<32 - 1} { // the last wraps around
+		c.base = base / 2
+		for range 2 {
+			d := c.count(Parse("n.md", "xx xx yes"))
+			if len(d.terms) != 4 { // xx, yes, n, md
+				t.Fatalf("terms: %+v", d.terms)
+			}
+			for _, tc := range d.terms {
+				if want := map[string]uint16{"xx": 2, "yes": 1, "n": weightTitle + weightPath, "md": weightPath}[c.names[tc.term]]; tc.count != want {
+					t.Errorf("%q counts %d, want %d", c.names[tc.term], tc.count, want)
+				}
+			}
+		}
+	}
+}

@@ -72,13 +72,24 @@ type Workspace struct {
 	skipped    map[string]struct{}
 	bad        []Skipped
 	total      int64
-	sorted     []*Note // cache of Notes, nil when stale
+	sorted     []*Note  // cache of Notes, nil when stale
+	catalog    []listed // all notes, in no order
 
 	search *searchIndex
 }
 
 // An entry is a note as stored and as edited; at least one is set.
-type entry struct{ disk, overlay *Note }
+type entry struct {
+	disk, overlay *Note
+	at            int // index in Workspace.catalog, set by replace
+}
+
+// A listed note has at hand, side by side with the others, what completion looks
+// through.
+type listed struct {
+	note       *Note
+	path, fold string
+}
 
 func (e *entry) note() *Note {
 	if e.overlay != nil {
