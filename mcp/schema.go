@@ -156,6 +156,9 @@ func (s *schema) judge(raw []byte, what string) error {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return errors.New("a number is out of range") // all else was checked before
 	}
+	if at := memberTwice(raw); at != "" { // the compiled form holds each of them against the schema, which does
+		return errors.New(at + ": the member is there twice")
+	}
 	if !s.anatomy.affordable(s.source, v, len(raw)) {
 		return errExpensive
 	}
