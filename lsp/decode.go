@@ -3,6 +3,8 @@ package lsp
 import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // Editors send few shapes of params, and most requests say no more than where the cursor is. Those are read by hand; whatever is not exactly of such a
@@ -76,7 +78,7 @@ func readEdit(event []byte) (start, end protocol.Position, body []byte, ok bool)
 		return start, end, nil, false
 	}
 	body = event[len(event)-len(r.rest)-1 : len(event)-1]
-	return start, end, body, skipString(body, 0) == len(body) && body[len(body)-1] == '"'
+	return start, end, body, jsonrpc2.SkipString(body, 0) == len(body) && body[len(body)-1] == '"'
 }
 
 // reader takes apart text of which the form is known. rest is always an end of all.

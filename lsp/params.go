@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-	"unicode/utf16"
-	"unicode/utf8"
 
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/lsp/internal/rope"
 )
 
@@ -34,7 +33,7 @@ func find(object []byte, name1, name2 string, open bool) (v1, v2 []byte) {
 		return nil, nil
 	}
 	for i = space(object, i+1); i < len(object) && object[i] == '"'; {
-		end := skipString(object, i)
+		end := jsonrpc2.SkipString(object, i)
 		key := object[i:end]
 		if i = space(object, end); i >= len(object) || object[i] != ':' {
 			break
@@ -103,7 +102,7 @@ func skip(b []byte, i int) int {
 	for i < len(b) {
 		switch b[i] {
 		case '"':
-			i = skipString(b, i)
+			i = jsonrpc2.SkipString(b, i)
 		case '{', '[':
 			depth++
 			i++
@@ -134,38 +133,6 @@ func skip(b []byte, i int) int {
 // endsScalar is true for what cannot stand in a number or a literal.
 var endsScalar = [256]bool{',': true, ':': true, ']': true, '}': true, '[': true, '{': true, '"': true, ' ': true, '\n': true, '\t': true, '\r': true}
 
-// skipString returns where the string that begins with the quote at i ends.
-func skipString(b []byte, i int) int {
-	i++
-	for near := min(len(b), i+24); i < near; i++ { // most are short
-		if b[i] == '"' {
-			return i + 1
-		}
-		if b[i] == '\\' {
-			break
-		}
-	}
-	quote := -1 // the next one, which stays the next while escapes before it are skipped: a long text has many
-	for i < len(b) {
-		if quote < i {
-			n := bytes.IndexByte(b[i:], '"')
-			if n < 0 {
-				return len(b)
-			}
-			quote = i + n
-		}
-		e := bytes.IndexByte(b[i:quote], '\\')
-		if e < 0 {
-			return quote + 1
-		}
-		i += e + 2
-		for i < len(b) && b[i] == '\\' { // escapes come in runs
-			i += 2
-		}
-	}
-	return len(b)
-}
-
 // text decodes a string value; ok is false for any other value.
 func text(value []byte) (s string, ok bool) {
 	if len(value) < 2 || value[0] != '"' {
@@ -175,75 +142,7 @@ func text(value []byte) (s string, ok bool) {
 }
 
 // unquote decodes a string with its quotes. A surrogate without its other half becomes U+FFFD.
-func unquote(value []byte) string {
-	b := value[1 : len(value)-1]
-	n := bytes.IndexByte(b, '\\')
-	if n < 0 {
-		return string(b)
-	}
-	out := make([]byte, 0, len(b))
-	for n >= 0 {
-		out = append(out, b[:n]...)
-		b = b[n:]
-		// Escapes come in runs: a text full of tabs or line ends has many.
-		for len(b) >= 2 && b[0] == '\\' {
-			switch b[1] {
-			case 'n':
-				out = append(out, '\n')
-			case 't':
-				out = append(out, '\t')
-			case 'r':
-				out = append(out, '\r')
-			case 'b':
-				out = append(out, '\b')
-			case 'f':
-				out = append(out, '\f')
-			case 'u':
-				var r rune
-				r, b = unquoteU(b)
-				out = utf8.AppendRune(out, r)
-				continue
-			default:
-				out = append(out, b[1])
-			}
-			b = b[2:]
-		}
-		if len(b) > 0 && b[0] == '\\' { // invalid JSON
-			break
-		}
-		n = bytes.IndexByte(b, '\\')
-	}
-	if spare := cap(out) - len(out) - len(b); spare > len(out)/8+64 { // do not keep what the escapes took
-		return string(out) + string(b)
-	}
-	return string(append(out, b...))
-}
-
-func unquoteU(b []byte) (rune, []byte) {
-	r, b := hex4(b)
-	if !utf16.IsSurrogate(r) {
-		return r, b
-	}
-	if len(b) >= 6 && b[0] == '\\' && b[1] == 'u' {
-		low, rest := hex4(b)
-		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
-			return pair, rest
-		}
-	}
-	return utf8.RuneError, b
-}
-
-func hex4(b []byte) (rune, []byte) {
-	if len(b) < 6 {
-		return utf8.RuneError, nil
-	}
-	var r rune
-	for _, c := range b[2:6] {
-		d, _ := hexDigit(c)
-		r = r<<4 | rune(d)
-	}
-	return r, b[6:]
-}
+func unquote(value []byte) string { return jsonrpc2.Unquote(value[1 : len(value)-1]) }
 
 // uinteger decodes a number of the protocol's type uinteger, also if it is written as 5.0 or 5e0. Numbers up to 2^32-1 are accepted, as clients use
 // them for "the end".

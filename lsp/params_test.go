@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 func TestMember(t *testing.T) {
@@ -139,7 +141,7 @@ func BenchmarkUnquote(b *testing.B) {
 func TestSkipLongString(t *testing.T) {
 	text := []byte(`"` + strings.Repeat(`some line of text\n`, 8<<20/19) + `\"" tail`)
 	start := time.Now()
-	if end := skipString(text, 0); string(text[end:]) != " tail" {
+	if end := jsonrpc2.SkipString(text, 0); string(text[end:]) != " tail" {
 		t.Errorf("it ends at %d of %d", end, len(text))
 	}
 	if took := time.Since(start); took > 5*time.Second {

@@ -9,6 +9,8 @@ import (
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // The decoder of go.lsp.dev/protocol refuses URIs that it cannot respell, file:////server/share for one, and integers that are written 1.0 or 1e3. Both are
@@ -52,7 +54,7 @@ func replaceRefused(data []byte) (out []byte, refused []uri.URI) {
 	for i := 0; i < len(data); {
 		switch c := data[i]; {
 		case c == '"':
-			end := skipString(data, i)
+			end := jsonrpc2.SkipString(data, i)
 			s, _ := text(data[i:end])
 			if next := space(data, end); next < len(data) && data[next] == ':' {
 				name = s
