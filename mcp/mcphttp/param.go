@@ -144,7 +144,10 @@ func readParams(schema []byte) []param {
 
 // check compares one header with the argument it repeats.
 func (p *param) check(values []string, arguments json.RawMessage) *jsonrpc2.Error {
-	v := lookup(arguments, p.path)
+	v, one := lookup(arguments, p.path)
+	if !one {
+		return mismatch(p.header + " repeats an argument that is there twice")
+	}
 	if v == nil {
 		if len(values) > 0 {
 			return mismatch(p.header + " repeats an argument that is not there")
@@ -165,19 +168,40 @@ func (p *param) check(values []string, arguments json.RawMessage) *jsonrpc2.Erro
 	return mismatch(p.header + " is not the argument")
 }
 
-// lookup finds the value at a path; nil if there is none or it is null.
-func lookup(raw json.RawMessage, path []string) json.RawMessage {
+// lookup finds the value at a path; nil if there is none or it is null. It reports false if a member on the way is there twice: the function might see
+// another of them than what is compared.
+func lookup(raw json.RawMessage, path []string) (v json.RawMessage, one bool) {
 	for _, name := range path {
-		var o map[string]json.RawMessage
-		if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &o) != nil {
-			return nil
+		if raw, one = only(raw, name); !one || raw == nil {
+			return nil, one
 		}
-		raw = bytes.TrimSpace(o[name])
 	}
-	if len(raw) == 0 || string(raw) == "null" {
-		return nil
+	if raw = bytes.TrimSpace(raw); len(raw) == 0 || string(raw) == "null" {
+		return nil, true
 	}
-	return raw
+	return raw, true
+}
+
+// only finds a member of an object, nil if there is none. It reports false if there are two.
+func only(raw json.RawMessage, name string) (value json.RawMessage, one bool) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, true
+	}
+	for d.More() {
+		t, err := d.Token()
+		var v json.RawMessage
+		if err != nil || d.Decode(&v) != nil {
+			return nil, true
+		}
+		if t == name {
+			if value != nil {
+				return nil, false
+			}
+			value = v
+		}
+	}
+	return value, true
 }
 
 // fits reports whether a value is of the type the schema asks for, as far as a header can carry it.

@@ -82,6 +82,10 @@ func TestParams(t *testing.T) {
 		{name: "below, missing", arguments: `{"deep":{"er":"x"}}`, bad: true},
 		{name: "not where it should be", arguments: `{"deep":5}`},
 		{name: "of another type", arguments: `{"region":5,"level":"x","dry":1}`},
+		{name: "twice", arguments: `{"region":"us","region":"eu"}`, header: header{"Mcp-Param-Region": "eu"}, bad: true},
+		{name: "twice, once escaped", arguments: `{"region":"us","reg\u0069on":"eu"}`, header: header{"Mcp-Param-Region": "eu"}, bad: true},
+		{name: "twice above", arguments: `{"deep":{"er":"x"},"deep":{}}`, bad: true},
+		{name: "twice elsewhere", arguments: `{"x":1,"x":2,"region":"eu"}`, header: header{"Mcp-Param-Region": "eu"}},
 		{name: "unknown header", arguments: `{}`, header: header{"Mcp-Param-Whatever": "x"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
