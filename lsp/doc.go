@@ -73,7 +73,8 @@
 //
 // Return a [*jsonrpc2.Error] to choose what the client gets: [RequestFailed] has a text for the user, [ContentModified] says that the document has
 // changed ([Fresh] tells), the context's error that the request was cancelled. Any other error, and a panic, is "Internal error" for the client and
-// goes to [Server.Reporter] in full.
+// goes to [Server.Reporter] in full. Params that are not of their types, negative positions among them, or that lack what the request is about never
+// reach a function: they are answered -32602.
 //
 // # Types that need care
 //

@@ -18,7 +18,7 @@ import (
 // What changes for the implementation is what goes on around it. Notifications reach it one at a time in the order they came, requests side by side, each
 // after the notifications before it. The lifecycle is enforced, and so are exit codes and the end with the editor; Exit is called before the connection
 // closes, and Shutdown once. Cancelled requests are answered -32800 whatever error they return; a panic is "Internal error" and ends nothing; params that do not
-// decode are answered -32602. Errors of go.lsp.dev/jsonrpc2 reach the client as they are, all others as "Internal error" and the Reporter in full. Params belong
+// decode, or lack what they must have, are answered -32602. Errors of go.lsp.dev/jsonrpc2 reach the client as they are, all others as "Internal error" and the Reporter in full. Params belong
 // to the implementation, which may keep them. Methods that are not in the specification go to its method Request; what that answers "Method not
 // found" is ignored if it was a notification.
 //

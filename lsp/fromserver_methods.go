@@ -11,6 +11,7 @@ import (
 
 // asked adapts a request.
 func asked[P, R any](f func(protocol.Server, context.Context, *P) (R, error)) adapter {
+	needed := neededOf[P]()
 	return func(s *session) jsonrpc2.HandlerFunc {
 		return func(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 			if !r.HasParams() {
@@ -19,6 +20,9 @@ func asked[P, R any](f func(protocol.Server, context.Context, *P) (R, error)) ad
 			p := new(P)
 			if err := r.Decode(p); err != nil {
 				return nil, err
+			}
+			if !needed.in(p, r) {
+				return nil, jsonrpc2.ErrInvalidParams
 			}
 			result, err := f(s.impl, s.guestContext(ctx), p)
 			if err != nil {

@@ -136,7 +136,7 @@ type inProgress struct {
 // handlerOf makes a handler of a function of the Server. It does what the functions have in common: decoding, the tokens of progress, the end of what was
 // reported under them. Params stay in the input buffer until the function returns, for [RawParams].
 func handlerOf[P, R any](rt *route, f func(context.Context, *P) (R, error)) jsonrpc2.Handler {
-	work, part := tokenOf[P]("WorkDoneToken"), tokenOf[P]("PartialResultToken")
+	work, part, needed := tokenOf[P]("WorkDoneToken"), tokenOf[P]("PartialResultToken"), neededOf[P]()
 	var parts *partsOf
 	if rt.streams {
 		parts = newPartsOf(reflect.TypeFor[R]())
@@ -148,6 +148,9 @@ func handlerOf[P, R any](rt *route, f func(context.Context, *P) (R, error)) json
 		p := new(P)
 		if err := r.Decode(p); err != nil {
 			return nil, err
+		}
+		if !needed.in(p, r) {
+			return nil, jsonrpc2.ErrInvalidParams
 		}
 		token := work.in(p)
 		sc := scopeFrom(ctx)

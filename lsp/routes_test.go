@@ -224,13 +224,19 @@ func TestRoutesLeadSomewhere(t *testing.T) {
 func TestRoutesAreServed(t *testing.T) {
 	p := connect(t, everything())
 	p.init(ableInit)
+	const all = `{"textDocument":{"uri":"file:///a"},"position":{"line":0,"character":0},"range":{"start":{"line":0,"character":0},"end":{"line":0,"character":0}},` +
+		`"ranges":[],"positions":[],"item":{},"label":"","title":"","query":"","newName":"","ch":"","previousResultId":"","color":{},"files":[],"uri":"file:///a","name":"","location":{"uri":"file:///a"}`
 	n := 0
 	for _, rt := range routes() {
 		if rt.kind != request || rt.way == toClient || rt.method == "initialize" || rt.method == "shutdown" {
 			continue
 		}
 		n++
-		err := p.try(rt.method, `{}`, nil)
+		params := all + `}`
+		if rt.method == protocol.MethodWorkspaceSymbolResolve {
+			params = all + `,"kind":1}`
+		}
+		err := p.try(rt.method, params, nil)
 		if rt.method == protocol.MethodWorkspaceExecuteCommand {
 			wantCode(t, err, jsonrpc2.CodeInvalidParams)
 		} else if err != nil {

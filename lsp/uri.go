@@ -11,7 +11,7 @@ import (
 // times: file:///C:/a, file:///c%3A/a and file:///c%3a/a are one document. Keys are values to compare with == and to use in maps, which URIs are not.
 type Key struct{ s string }
 
-// KeyOf returns the key of a URI. It accepts any string: one that is no URI is its own key.
+// KeyOf returns the key of a URI. It accepts any string: one without a scheme is taken for a path, as the decoder of go.lsp.dev/protocol takes it.
 //
 // Two spellings have one key if they agree after: lower case for the scheme, and for the host and the drive letter of a file; percent-decoding of
 // path, query and fragment, except for bytes that are not UTF-8, which stay encoded; an empty host for "localhost" in file URIs.
@@ -19,7 +19,7 @@ func KeyOf(u uri.URI) Key {
 	s := string(u)
 	scheme, rest, ok := cutScheme(s)
 	if !ok {
-		return Key{s}
+		scheme, rest = "file", s
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 4)

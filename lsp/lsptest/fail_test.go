@@ -48,12 +48,12 @@ func TestFailures(t *testing.T) {
 			c.Apply(&protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{"file:///b.md": {}}})
 		}, []string{`cannot be applied: "file:///b.md" does not exist`}},
 		{"no edit", lsptest.Options{}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Apply(nil) }, []string{"no edit to apply"}},
-		{"a notification that does not come", lsptest.Options{Timeout: 50 * time.Millisecond}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Notification("x/y") },
-			[]string{"no x/y: not within 50ms"}},
-		{"a registration that does not come", lsptest.Options{Timeout: 50 * time.Millisecond}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Registered("x/y") },
-			[]string{"no registration of x/y: not within 50ms"}},
-		{"progress that does not come", lsptest.Options{Timeout: 50 * time.Millisecond}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Progress("Indexing") },
-			[]string{"no progress of Indexing: not within 50ms"}},
+		{"a notification that does not come", lsptest.Options{Timeout: time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Notification("x/y") },
+			[]string{"no x/y: not within 1s"}},
+		{"a registration that does not come", lsptest.Options{Timeout: time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Registered("x/y") },
+			[]string{"no registration of x/y: not within 1s"}},
+		{"progress that does not come", lsptest.Options{Timeout: time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Progress("Indexing") },
+			[]string{"no progress of Indexing: not within 1s"}},
 		{"a server that asks for what is not declared", lsptest.Options{Preset: lsptest.Minimal}, func(c *lsptest.Client, _ *lsptest.Doc) {
 			c.Execute("ask", nil, "workspace/configuration", edit(`{"items":[]}`))
 		}, []string{"the server sent workspace/configuration, but the client has not declared workspace.configuration"}},
@@ -104,9 +104,9 @@ func TestServerFails(t *testing.T) {
 	err = lsptest.Run(t.Context(), func(t lsptest.T) {
 		ours, theirs := jsonrpc2.Pipe()
 		t.Cleanup(func() { _ = theirs.Close() })
-		lsptest.Connect(t, ours, &lsptest.Options{Timeout: 50 * time.Millisecond})
+		lsptest.Connect(t, ours, &lsptest.Options{Timeout: time.Second})
 	})
-	if err == nil || !strings.Contains(err.Error(), "initialize: lsptest: initialize: no answer within 50ms") {
+	if err == nil || !strings.Contains(err.Error(), "initialize: lsptest: initialize: no answer within 1s") {
 		t.Errorf("got %v", err)
 	}
 }
