@@ -168,7 +168,7 @@ func (c *call) beginModern(s *Server, r *jsonrpc2.Request, m *method, meta []byt
 	if err := e.problem(); err != nil {
 		return err
 	}
-	rev, refused := e.supported()
+	rev, refused := s.supported(e)
 	if refused != nil {
 		return refused
 	}

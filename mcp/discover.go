@@ -19,7 +19,7 @@ type discoverResult struct {
 func (s *Server) discover(_ context.Context, c *call, _ *jsonrpc2.Request, _ values) (any, error) {
 	c.cachedBy(s.Cache.Discover)
 	return discoverResult{
-		SupportedVersions: ModernVersions,
+		SupportedVersions: s.spoken.names(),
 		Capabilities:      s.capabilities(c.revision(), true),
 		Instructions:      s.Instructions,
 		Meta:              Meta{MetaServer: s.implementation(c.revision())},

@@ -102,7 +102,7 @@ func (e *envelope) supported() (revision, *jsonrpc2.Error) {
 	if r := revisionNamed(name); r.modern() {
 		return r, nil
 	}
-	return 0, unsupportedVersion(name)
+	return 0, unsupportedVersion(name, ModernVersions)
 }
 
 // rest checks what is optional: it comes after the method is known.
@@ -126,23 +126,18 @@ func envelopeError(what string) *jsonrpc2.Error {
 }
 
 // unsupportedVersion is the error -32022 (MCP 2026-07-28 versioning).
-func unsupportedVersion(requested string) *jsonrpc2.Error {
-	data := append([]byte(`{"supported":`), versionList...)
-	data = append(data, `,"requested":`...)
+func unsupportedVersion(requested string, supported []string) *jsonrpc2.Error {
+	data := []byte(`{"supported":[`)
+	for i, v := range supported {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = appendString(data, v)
+	}
+	data = append(data, `],"requested":`...)
 	data = append(appendString(data, clip(requested)), '}')
 	return &jsonrpc2.Error{Code: CodeUnsupportedVersion, Message: "Unsupported protocol version", Data: data}
 }
-
-var versionList = func() []byte {
-	list := []byte{'['}
-	for i, v := range ModernVersions {
-		if i > 0 {
-			list = append(list, ',')
-		}
-		list = appendString(list, v)
-	}
-	return append(list, ']')
-}()
 
 // Message is what a host has to know of a payload before it hands it over. See [Inspect].
 type Message struct {

@@ -64,7 +64,9 @@ func (c *call) inspected(m *method) *Message {
 		return nil
 	}
 	known := c.x.entry.message
-	c.x.entry.message = nil // a task may keep the entry
+	if known != nil { // there is none in a batch, whose requests share the entry
+		c.x.entry.message = nil // a task may keep that
+	}
 	return known
 }
 

@@ -72,8 +72,12 @@ const maxHello = 64 << 10
 // initialize answers initialize (MCP lifecycle). Without a session any protocolVersion is negotiated and nothing is stored; a session refuses
 // one that is no string, and a second initialize.
 func (s *Server) initialize(ctx context.Context, c *call, r *jsonrpc2.Request, _ values) (any, error) {
+	if s.newest() == 0 { // it has no revision that begins so
+		name, _ := stringValue(wished(peek(r, nil)))
+		return nil, s.unsupported(name)
+	}
 	if c == nil || c.session.sessionless {
-		rev := requested(peek(r, nil))
+		rev := s.requested(peek(r, nil))
 		if err := s.initializer(ctx, rev, r); err != nil {
 			return nil, err
 		}
@@ -88,7 +92,7 @@ func (s *Server) initialize(ctx context.Context, c *call, r *jsonrpc2.Request, _
 		return nil, errInitialized
 	}
 	raw := bytes.Clone(peek(r, c)) // not the buffer it came in, which may be much larger
-	rev, err := demanded(raw)
+	rev, err := s.demanded(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -130,31 +134,37 @@ type hidden struct{ err error }
 func (h hidden) Error() string { return "mcp: Initializer: " + h.err.Error() }
 
 // requested returns the revision for params of initialize, whatever they are.
-func requested(params []byte) revision {
+func (s *Server) requested(params []byte) revision {
+	if name, ok := stringValue(wished(params)); ok {
+		return s.negotiate(name)
+	}
+	return s.newest()
+}
+
+// wished is the raw protocolVersion of params, nil if there is none.
+func wished(params []byte) []byte {
 	var v [1][]byte
 	if isObject(params) && pick(params, []string{"protocolVersion"}, v[:]) {
-		if s, ok := stringValue(v[0]); ok {
-			return negotiate(s)
-		}
+		return v[0]
 	}
-	return newest
+	return nil
 }
 
 // demanded is requested for a session, which insists on a string if there is anything; null counts as absent.
-func demanded(params json.RawMessage) (revision, error) {
+func (s *Server) demanded(params json.RawMessage) (revision, error) {
 	if params == nil {
-		return newest, nil
+		return s.newest(), nil
 	}
 	var v [1][]byte
 	if !pick(params, []string{"protocolVersion"}, v[:]) {
 		return 0, jsonrpc2.ErrInvalidParams
 	}
 	if v[0] == nil {
-		return newest, nil
+		return s.newest(), nil
 	}
-	s, ok := stringValue(v[0])
+	name, ok := stringValue(v[0])
 	if !ok {
 		return 0, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: protocolVersion must be a string"}
 	}
-	return negotiate(s), nil
+	return s.negotiate(name), nil
 }

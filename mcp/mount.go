@@ -98,7 +98,7 @@ func (ses *Session) admit(ctx context.Context, r *jsonrpc2.Request) error {
 		return err
 	}
 	if r.Method == "initialize" && !r.IsNotification() {
-		if rev, err := demanded(peek(r, nil)); err == nil {
+		if rev, err := ses.server.demanded(peek(r, nil)); err == nil {
 			ses.asking.Store(uint32(rev)) // for batches behind it
 		}
 	}

@@ -147,6 +147,10 @@ func (s *schema) validate(raw []byte, what string) error {
 	if s.fast.accepts(raw) {
 		return nil
 	}
+	// The compiled form knows each member it has a schema for, and that it is there once. What judges otherwise sees the last of two.
+	if at := memberTwice(raw); at != "" {
+		return errors.New(at + ": the member is there twice")
+	}
 	return s.judge(raw, what)
 }
 
@@ -155,9 +159,6 @@ func (s *schema) judge(raw []byte, what string) error {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return errors.New("a number is out of range") // all else was checked before
-	}
-	if at := memberTwice(raw); at != "" { // the compiled form holds each of them against the schema, which does
-		return errors.New(at + ": the member is there twice")
 	}
 	if !s.anatomy.affordable(s.source, v, len(raw)) {
 		return errExpensive

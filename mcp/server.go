@@ -31,6 +31,11 @@ type Server struct {
 	Title, Description, WebsiteURL string
 	Icons                          []Icon
 
+	// Revisions are those that are spoken, of [Versions] and [ModernVersions], in any order. Empty: all. A client that asks for another in initialize is
+	// offered the newest of them that has initialize; everything else that names another is refused, with those that there are. A name that is no
+	// revision is refused by Mount and Handle. Handle, where no session says which it is, answers as in the newest revision with initialize.
+	Revisions []string
+
 	// Lister returns the tools. Nil: there are none.
 	Lister func(ctx context.Context) ([]Tool, error)
 	// Finder returns one tool of those that Lister returns, and false if there is none of that name for this caller. It is optional: what looks at one tool
@@ -126,6 +131,7 @@ type Server struct {
 	signature  []byte               // member of _meta that names the server
 	invalid    error
 
+	spoken     revisions
 	feeds      feeds
 	states     StateCodec
 	claims     Claimer
@@ -155,6 +161,9 @@ func (s *Server) Dispatcher() *jsonrpc2.Dispatcher {
 func (s *Server) build() {
 	if s.Batch < NoBatch {
 		s.invalid = batchError(s.Batch)
+		return
+	}
+	if s.spoken, s.invalid = newRevisions(s.Revisions); s.invalid != nil {
 		return
 	}
 	if s.invalid = s.prepareAsks(); s.invalid != nil {
@@ -191,6 +200,33 @@ func (s *Server) build() {
 func (s *Server) Serves(revision, method string) bool {
 	s.once.Do(s.build)
 	return s.requests[method] && spanOf(method).has(revisionNamed(revision))
+}
+
+// Speaks reports whether a revision is spoken, see [Server.Revisions].
+func (s *Server) Speaks(revision string) bool {
+	s.once.Do(s.build)
+	return s.spoken.has(revisionNamed(revision))
+}
+
+// Supported is [Message.Supported] for a server that may speak fewer revisions than there are.
+func (s *Server) Supported(m *Message) *jsonrpc2.Error {
+	s.once.Do(s.build)
+	_, err := s.supported(&m.meta)
+	return err
+}
+
+func (s *Server) supported(e *envelope) (revision, *jsonrpc2.Error) {
+	r, err := e.supported()
+	if s.spoken == 0 || err == nil && s.spoken.has(r) {
+		return r, err
+	}
+	name, _ := stringValue(e.version)
+	return 0, s.unsupported(name)
+}
+
+// unsupported is the error for a revision that the server does not speak.
+func (s *Server) unsupported(name string) *jsonrpc2.Error {
+	return unsupportedVersion(name, s.spoken.names())
 }
 
 func (s *Server) maxBatch() int {

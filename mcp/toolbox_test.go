@@ -98,7 +98,7 @@ func TestAddToolInput(t *testing.T) {
 		{"flat", "flat", `{"text":"a\u00e9\n","count":-7,"small":-128,"size":65535,"ratio":0.5,"on":true}`, text("{Text:aé\n Count:-7 Small:-128 Size:65535 Ratio:0.5 On:true}")},
 		{"flat, spaces", "flat", " { \"text\" : \"a\" ,\t\"on\" : false } ", text("{Text:a Count:0 Small:0 Size:0 Ratio:0 On:false}")},
 		{"flat, escaped name", "flat", `{"te\u0078t":"a"}`, text("{Text:a Count:0 Small:0 Size:0 Ratio:0 On:false}")},
-		{"flat, twice", "flat", `{"text":"a","text":"b"}`, text("{Text:b Count:0 Small:0 Size:0 Ratio:0 On:false}")},
+		{"flat, twice", "flat", `{"text":"a","text":"b"}`, toolError(`Invalid arguments for tool flat: /text: the member is there twice`)},
 		{"flat, integer with an exponent", "flat", `{"text":"a","count":3e2,"size":1.0}`, text("{Text:a Count:300 Small:0 Size:1 Ratio:0 On:false}")},
 		{"a time that is none", "order", `{"city":"a","days":3,"when":"soon"}`, toolError("Invalid arguments for tool order: when: want time.Time")},
 		{"flat, too small", "flat", `{"text":"a","small":-129}`, toolError(`Invalid arguments for tool flat: /small: want a number of at least -128`)},

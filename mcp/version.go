@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 )
@@ -84,6 +85,57 @@ func Negotiate(requested any) string {
 		}
 	}
 	return newest.String()
+}
+
+// negotiate is Negotiate for a server that may speak fewer; 0: none of those that begin with initialize.
+func (s *Server) negotiate(requested string) revision {
+	if r := revisionNamed(requested); !r.modern() && s.spoken.has(r) {
+		return r
+	}
+	return s.newest()
+}
+
+// newest is the newest revision with initialize that the server speaks, 0 for none.
+func (s *Server) newest() revision {
+	for r := newest; r > 0; r-- {
+		if s.spoken.has(r) {
+			return r
+		}
+	}
+	return 0
+}
+
+// revisions is a set of them; the zero value has all.
+type revisions uint8
+
+func (s revisions) has(r revision) bool { return r != 0 && (s == 0 || s>>r&1 != 0) }
+
+// newRevisions makes a set of names.
+func newRevisions(names []string) (s revisions, err error) {
+	for _, name := range names {
+		r := revisionNamed(name)
+		if r == 0 {
+			return 0, fmt.Errorf("mcp: Server.Revisions has %q, which is no revision", clip(name))
+		}
+		s |= 1 << r
+	}
+	return s, nil
+}
+
+// names returns those of the set, newest first: the ones without initialize, or the others if there are none of those.
+func (s revisions) names() []string {
+	for _, all := range [...][]revision{{rev20260728}, {rev20251125, rev20250618, rev20250326, rev20241105}} {
+		var names []string
+		for _, r := range all {
+			if s.has(r) {
+				names = append(names, r.String())
+			}
+		}
+		if names != nil {
+			return names
+		}
+	}
+	return nil
 }
 
 func negotiate(requested string) revision {

@@ -24,7 +24,7 @@ func (p *post) batch(byHeader bool) {
 	switch {
 	case s == nil:
 		return
-	case s == nobody && p.version != "" && p.version != silentVersion, s != nobody && s.mcp.Revision() != silentVersion:
+	case s == nobody && (p.version != "" && p.version != silentVersion || !h.isLegacy(silentVersion)), s != nobody && s.mcp.Revision() != silentVersion:
 		h.refuse(p.w, http.StatusBadRequest, "null", errBatch)
 		return
 	}

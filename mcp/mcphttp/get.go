@@ -12,7 +12,7 @@ var errEventID = invalidRequest("unknown event id")
 // target finds the session a GET or DELETE is about, or refuses it.
 func (h *Handler) target(w http.ResponseWriter, r *http.Request, key string) *session {
 	version, one := single(r.Header[headerVersion])
-	if h.o.Stateless || isModern(version) {
+	if h.o.Stateless || !h.legacy || isModern(version) {
 		h.methodNotAllowed(w, postMethods)
 		return nil
 	}
@@ -20,8 +20,8 @@ func (h *Handler) target(w http.ResponseWriter, r *http.Request, key string) *se
 		h.refuse(w, http.StatusNotAcceptable, "", invalidRequest("Accept must list "+streamMedia))
 		return nil
 	}
-	if !one || version != "" && !isLegacy(version) {
-		h.refuse(w, http.StatusBadRequest, "", errVersion)
+	if !one || version != "" && !h.isLegacy(version) {
+		h.refuse(w, http.StatusBadRequest, "", h.errVersion)
 		return nil
 	}
 	sid, one := single(r.Header[headerSession])

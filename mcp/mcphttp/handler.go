@@ -24,6 +24,9 @@ type Handler struct {
 	bodies watch         // that are read
 	waits  watch         // exchanges without answer
 
+	legacy     bool // the server speaks revisions with initialize
+	errVersion *jsonrpc2.Error
+
 	phase  atomic.Int32
 	active atomic.Int64  // requests and streams
 	quiet  chan struct{} // active became 0
@@ -57,6 +60,7 @@ func New(server *mcp.Server, o *Options) *Handler {
 	h.bodies.period, h.bodies.locked = h.o.BodyTimeout, true
 	h.waits.period = h.o.EarlySSE
 	h.relief.crowd = h.o.ReturnMemory
+	h.spoken()
 	h.guard = newGuard(&h.o, h.report)
 	h.base, h.stop = context.WithCancelCause(context.Background())
 	h.inner = http.HandlerFunc(h.serve)

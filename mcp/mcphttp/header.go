@@ -73,7 +73,7 @@ func (h *Handler) modernProblem(r *http.Request, m *mcp.Message) (status int, er
 	if v, ok := single(r.Header[headerVersion]); !ok || v != m.Version {
 		return http.StatusBadRequest, mismatch("MCP-Protocol-Version is not the protocolVersion in _meta")
 	}
-	if err = m.Supported(); err != nil {
+	if err = h.server.Supported(m); err != nil {
 		return http.StatusBadRequest, err
 	}
 	if v, ok := single(r.Header[headerMethod]); !ok || v != m.Method {

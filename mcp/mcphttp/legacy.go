@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/tandem-rpc/tandem/cancel"
@@ -14,10 +15,20 @@ import (
 var (
 	errMissingSession = invalidRequest("Missing Mcp-Session-Id")
 	errNoSession      = &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "Session not found"}
-	errVersion        = (&jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "Unsupported protocol version"}).WithData(struct {
-		Supported []string `json:"supported"`
-	}{append(append([]string(nil), mcp.ModernVersions...), mcp.Versions...)})
 )
+
+// spoken looks at the revisions the server speaks: whether there are any with initialize, and the error for those that are not among them.
+func (h *Handler) spoken() {
+	all := append(append([]string(nil), mcp.ModernVersions...), mcp.Versions...)
+	all = slices.DeleteFunc(all, func(v string) bool { return !h.server.Speaks(v) })
+	h.legacy = slices.ContainsFunc(all, isLegacy)
+	h.errVersion = (&jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "Unsupported protocol version"}).WithData(struct {
+		Supported []string `json:"supported"`
+	}{all})
+}
+
+// isLegacy reports whether a version is one with initialize that is spoken.
+func (h *Handler) isLegacy(version string) bool { return isLegacy(version) && h.server.Speaks(version) }
 
 // silentVersion is the revision of clients that do not say theirs (MCP 2025-06-18 transports).
 const silentVersion = "2025-03-26"
@@ -81,10 +92,10 @@ func (p *post) request(s *session) {
 
 // checkVersion looks at the version header, where there is one.
 func (p *post) checkVersion() bool {
-	if !p.twice && (p.version == "" || isLegacy(p.version)) {
+	if !p.twice && (p.version == "" && p.h.legacy || p.h.isLegacy(p.version)) {
 		return true
 	}
-	p.refuse(http.StatusBadRequest, errVersion)
+	p.refuse(http.StatusBadRequest, p.h.errVersion)
 	return false
 }
 
