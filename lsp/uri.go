@@ -14,9 +14,10 @@ type Key struct{ s string }
 // KeyOf returns the key of a URI. It accepts any string: one without a scheme is taken for a path, as the decoder of go.lsp.dev/protocol takes it.
 //
 // Two spellings have one key if they agree after: lower case for the scheme, and for the host and the drive letter of a file; percent-decoding of
-// path, query and fragment, except for bytes that are not UTF-8, which stay encoded; an empty host for "localhost" in file URIs.
+// path, query and fragment, except for bytes that are not UTF-8, which stay encoded; an empty host for "localhost" in file URIs; "/" for no path
+// behind a host.
 func KeyOf(u uri.URI) Key {
-	s := string(u)
+	s := strings.ReplaceAll(string(u), "\x00", "%00") // see below
 	scheme, rest, ok := cutScheme(s)
 	if !ok {
 		scheme, rest = "file", s
@@ -30,7 +31,7 @@ func KeyOf(u uri.URI) Key {
 	file := strings.EqualFold(scheme, "file")
 	if after, ok := strings.CutPrefix(rest, "//"); ok {
 		host := after
-		if rest = ""; strings.Contains(after, "/") {
+		if rest = "/"; strings.Contains(after, "/") {
 			host, rest, _ = strings.Cut(after, "/")
 			rest = "/" + rest
 		}

@@ -26,6 +26,10 @@ func TestKeyOf(t *testing.T) {
 		{"main.go", "file:///main.go", "/main.go"},
 		{"", "file:///", "/"},
 		{"?q", "file:///?q"},
+		{"http://host", "http://host/"},
+		{"http://[::1", "http://[::1/"},
+		{"file:///\x00a", "file:///%00a"},
+		{"file:///a\x00?b", "file:///a%00?b"},
 		{"//host/a", "file://host/a"},
 		{"\\\\host\\a", "file:///%5C%5Chost%5Ca"},
 	}
@@ -51,6 +55,7 @@ func TestKeyOf(t *testing.T) {
 	different := [][2]string{
 		{"file:///a/b%2Fc", "file:///a/B/c"},
 		{"file:///a?b", "file:///a%3Fb"},
+		{"file:///a?b", "file:///a\x00?b"},
 		{"file:///a#b", "file:///a%23b"},
 		{"file:///A", "file:///a"}, // no drive letter
 		{"file:///c:/A", "file:///c:/a"},
