@@ -24,6 +24,14 @@ type FrontEnd interface {
 	Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error)
 }
 
+// Replayed is implemented by front ends that know what two sessions differ in although nothing is different. It says so to --replay.
+type Replayed interface {
+	// Opaque are the members that hold a string without meaning, which the other side sends back, and Superseded the notifications of which only
+	// the last one counts, both as in replay.Options.
+	Opaque() []string
+	Superseded() []string
+}
+
 // Exiter is implemented by front ends whose protocol says with which code the process ends. Without it the code is 0 when the session ended
 // well, the end of the input included, and 1 when it ended with an error.
 type Exiter interface {

@@ -18,6 +18,8 @@ import (
 var (
 	_ framework.FrontEnd = (*lsp.Server)(nil)
 	_ framework.Exiter   = (*lsp.Server)(nil)
+	_ framework.Replayed = (*lsp.Server)(nil)
+	_ framework.Replayed = (*mcp.Server)(nil)
 	_ framework.Parented = (*lsp.Server)(nil)
 	_ framework.FrontEnd = (*mcp.Server)(nil)
 )

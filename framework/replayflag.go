@@ -38,6 +38,10 @@ func (p *run) replay(ctx context.Context, fes []FrontEnd) (int, error) {
 			continue
 		}
 		played++
+		o.Opaque, o.Superseded = nil, nil
+		if r, ok := fe.(Replayed); ok {
+			o.Opaque, o.Superseded = r.Opaque(), r.Superseded()
+		}
 		r, err := p.replayOne(ctx, s, fe, o)
 		if !r.Same() {
 			fmt.Println()

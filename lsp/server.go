@@ -181,3 +181,10 @@ func (s *Server) Framing() jsonrpc2.Framing { return jsonrpc2.Header }
 
 // Conventions returns [Cancel].
 func (s *Server) Conventions() []cancel.Convention { return []cancel.Convention{Cancel} }
+
+// Opaque names the result ids, which differ from session to session (LSP 3.18, "Pull Diagnostics" and "Semantic Tokens"); replays compare without them.
+func (s *Server) Opaque() []string { return []string{"**.resultId"} }
+
+// Superseded names the published diagnostics, of which those for one document replace all earlier ones (LSP 3.18, "PublishDiagnostics Notification").
+// A busy server leaves some out.
+func (s *Server) Superseded() []string { return []string{"textDocument/publishDiagnostics:params.uri"} }

@@ -26,6 +26,18 @@ func (s *Server) Framing() jsonrpc2.Framing { return jsonrpc2.Lines }
 // Conventions returns [Cancel].
 func (s *Server) Conventions() []cancel.Convention { return []cancel.Convention{Cancel} }
 
+// Opaque names what a server makes up and a client sends back: ids of tasks, cursors (MCP 2025-11-25, "Tasks" and "Pagination") and the state of a request
+// that needs more input (MCP 2026-07-28). Replays compare without them.
+func (s *Server) Opaque() []string {
+	return []string{"**.taskId", "**.nextCursor", "**.requestState"}
+}
+
+// Superseded names the notifications that say that something is no longer as it was (MCP 2025-11-25, "Resources", "Tools", "Prompts"). Several in a row say
+// no more than one, and a server may join them.
+func (s *Server) Superseded() []string {
+	return append(changedMethods[:len(changedMethods):len(changedMethods)], updatedMethod+":params.uri")
+}
+
 // Mount prepares one connection: it makes a new [Session] and sets in o what that needs, calling what was set there before as well. The Mux is
 // shared by all connections of the Server. The session adds to Handle what MCP asks of a connection: initialize first, once, and nothing but
 // ping before it; batches only in the revision that has them; cancellation, progress, logging. Requests of revision 2026-07-28, which say so in

@@ -55,6 +55,8 @@ func matchNames(pattern, at []string) bool {
 // comparer tells messages apart.
 type comparer struct {
 	ignore   []path
+	opaque   []path
+	tokens   map[string]string // what the opaque ones were, and are now
 	redactor *logging.Redactor
 }
 
@@ -101,8 +103,37 @@ func (c *comparer) compare(method string, want, got []byte, members ...string) *
 	return nil
 }
 
-func (c *comparer) ignored(method string, at []string) bool {
-	return slices.ContainsFunc(c.ignore, func(p path) bool { return p.match(method, at) })
+func (c *comparer) ignored(method string, at []string) bool { return among(c.ignore, method, at) }
+
+func among(paths []path, method string, at []string) bool {
+	return slices.ContainsFunc(paths, func(p path) bool { return p.match(method, at) })
+}
+
+// minToken is how long a string must be that is looked for in what is sent: shorter ones might mean something else.
+const minToken = 6
+
+// follow notes what an opaque string is now.
+func (c *comparer) follow(method string, at []string, a, b string) bool {
+	if !among(c.opaque, method, at) {
+		return false
+	}
+	if len(a) >= minToken && !strings.Contains(a, logging.Redacted) {
+		c.tokens[a] = b
+	}
+	return true
+}
+
+// current replaces in what is sent the opaque strings that were recorded by those of now.
+func (c *comparer) current(text []byte) []byte {
+	for was, now := range c.tokens {
+		quoted, err := json.Marshal(was)
+		if err == nil && bytes.Contains(text, quoted) {
+			if to, err := json.Marshal(now); err == nil {
+				text = bytes.ReplaceAll(text, quoted, to)
+			}
+		}
+	}
+	return text
 }
 
 func (c *comparer) value(method string, at []string, a, b any) *mismatch {
@@ -147,7 +178,7 @@ func (c *comparer) value(method string, at []string, a, b any) *mismatch {
 		}
 		return nil
 	case string:
-		if b, ok := b.(string); ok && alike(a, b) {
+		if b, ok := b.(string); ok && (alike(a, b) || c.follow(method, at, a, b)) {
 			return nil
 		}
 		if a == logging.Redacted { // a secret may be of any type

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"slices"
+
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
@@ -42,7 +44,32 @@ func (p *player) takeAnswer(one part) {
 			return
 		}
 	}
+	if p.beyond() && p.unanswered(p.redacted(one.id)) {
+		p.report.Beyond++
+		return
+	}
 	p.report.add(Difference{What: Unexpected, ID: p.redacted(one.id), Method: p.methods[one.id], Got: p.shown(one)})
+}
+
+// beyond reports whether what comes now came, if at all, when the recording was over.
+func (p *player) beyond() bool { return p.cut && p.sent == p.total }
+
+// unanswered reports whether the recording has no answer to a request.
+func (p *player) unanswered(id string) bool {
+	return !slices.ContainsFunc(p.want, func(w *expected) bool { return w.kind == jsonrpc2.KindResponse && sameID(w.id, id) })
+}
+
+// about says what a notification is about of which only the last one counts: its method and a member. "": each one counts.
+func (p *player) about(one part) string {
+	names, ok := p.superseded[one.method]
+	if !ok {
+		return ""
+	}
+	value := []byte("null")
+	if len(names) > 0 {
+		value = member(p.cmp.redactor.Redact(one.text), names)
+	}
+	return one.method + "\x00" + string(value)
 }
 
 // redacted is the text of an id as a recording has it.
@@ -74,7 +101,11 @@ func (p *player) takeRequest(one part) {
 		}
 	}
 	if best == nil {
-		p.report.add(Difference{What: Unexpected, Method: one.method, Got: p.shown(one)})
+		if p.beyond() {
+			p.report.Beyond++
+		} else {
+			p.report.add(Difference{What: Unexpected, Method: one.method, Got: p.shown(one)})
+		}
 		_ = p.t.Write([]byte(`{"jsonrpc":"2.0","id":` + one.id + `,"error":{"code":-32601,"message":"Method not found"}}`))
 		return
 	}
@@ -100,6 +131,13 @@ func (p *player) takeNote(one part) {
 			best = w
 		}
 	}
+	if best == nil && p.beyond() && !p.owed(one.method) {
+		p.report.Beyond++
+		return
+	}
+	if about := p.about(one); about != "" {
+		p.latest[about] = came{one, p.sent}
+	}
 	if best == nil {
 		if len(p.extra) < maxDifferences {
 			p.extra = append(p.extra, came{one, p.sent})
@@ -112,12 +150,20 @@ func (p *player) takeNote(one part) {
 	p.report.Compared++
 }
 
+// owed reports whether a notification of a method is still to come.
+func (p *player) owed(method string) bool {
+	return slices.ContainsFunc(p.want, func(w *expected) bool {
+		return w.kind == jsonrpc2.KindNotification && !w.found && w.method == method
+	})
+}
+
 func (p *player) near(a, b int) bool { return p.o.Window <= 0 || abs(a-b) <= p.o.Window }
 
 func abs(n int) int { return max(n, -n) }
 
 // conclude reports what has not come, and what nobody waited for.
 func (p *player) conclude() {
+	p.supersede()
 	for _, w := range p.want {
 		if w.found {
 			continue
@@ -155,6 +201,38 @@ func (p *player) like(w *expected) int {
 		}
 	}
 	return best
+}
+
+// supersede leaves of the notifications about one thing the last ones, if they differ.
+func (p *player) supersede() {
+	if len(p.superseded) == 0 {
+		return
+	}
+	wanted := map[string]bool{}
+	for _, w := range p.want {
+		if w.about == "" {
+			continue
+		}
+		wanted[w.about] = true
+		now, ok := p.latest[w.about]
+		if w.last && ok {
+			switch d := p.cmp.compare(w.method, w.text, now.text, "params"); {
+			case d == nil:
+			case p.cut && now.sent == p.total: // there would have been a later one too
+				p.report.Beyond++
+			default:
+				p.report.add(Difference{What: Changed, Step: w.step + 1, Method: w.method, Path: d.path, Want: d.want, Got: d.got})
+			}
+			if !w.found {
+				p.report.Compared++
+			}
+		}
+		w.found = w.found || ok || !w.last
+	}
+	p.extra = slices.DeleteFunc(p.extra, func(c came) bool {
+		about := p.about(c.part)
+		return about != "" && wanted[about]
+	})
 }
 
 // shown is a message of the server, shortened and without its secrets.

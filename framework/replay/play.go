@@ -3,7 +3,6 @@ package replay
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -27,6 +26,11 @@ type Options struct {
 	// Null are members of recorded messages that are sent as null, written like Ignore; nil stands for "params.processId", as a server would end
 	// because a process that was recorded has. Only names of one level after another are looked at, no *.
 	Null []string
+	// Opaque are members that hold a string without meaning, which may differ, written like Ignore. Where the client sent it back, it sends that of now.
+	Opaque []string
+	// Superseded are notifications of which only the last one counts, as a server may leave out others when it is busy: their method, and after a
+	// colon the member that says about what, if there is one: "textDocument/publishDiagnostics:params.uri".
+	Superseded []string
 	// Redact lists names that hold secrets, as they were given to the recorder.
 	Redact []string
 	// Window is how far from its place a notification of the server may come: so many messages to the server earlier or later. 0: anywhere.
@@ -42,7 +46,8 @@ type Options struct {
 // A message is sent when everything the server had sent before it then has been sent now, or is overdue. So requests that ran side by side do so
 // again, and one that was made because of an answer is made after that answer. Answers are found by the id of the request, whatever their order;
 // requests of the server, whose ids may be others, by method and params, and are answered as they were; notifications are compared as a bag. Objects
-// compare without regard to order, numbers by value, and whatever was taken out of the recording as a secret is like anything.
+// compare without regard to order, numbers by value, and whatever was taken out of the recording as a secret is like anything. Where the connection was
+// over within Settle of the last message to the server, nobody knows what would have come; what comes now is no difference.
 //
 // The error is that of ctx, or of t when nothing could be sent; what the server does wrong is in the report, which is never nil.
 func (s *Session) Play(ctx context.Context, t jsonrpc2.Transport, o *Options) (*Report, error) {
@@ -50,9 +55,20 @@ func (s *Session) Play(ctx context.Context, t jsonrpc2.Transport, o *Options) (*
 		o = new(Options)
 	}
 	p := &player{session: s, o: *o, t: t, report: new(Report), arrived: make(chan []byte, 64), over: make(chan struct{}), methods: map[string]string{}}
-	p.cmp.redactor = logging.NewRedactor(o.Redact...)
+	p.cmp.redactor, p.cmp.tokens = logging.NewRedactor(o.Redact...), map[string]string{}
 	for _, text := range o.Ignore {
 		p.cmp.ignore = append(p.cmp.ignore, parsePath(text))
+	}
+	for _, text := range o.Opaque {
+		p.cmp.opaque = append(p.cmp.opaque, parsePath(text))
+	}
+	p.superseded = map[string][]string{}
+	for _, text := range o.Superseded {
+		method, member, ok := strings.Cut(text, ":")
+		p.superseded[method] = nil
+		if ok {
+			p.superseded[method] = strings.Split(member, ".")
+		}
 	}
 	null := o.Null
 	if null == nil {
@@ -86,7 +102,9 @@ type expected struct {
 	step   int // in the session
 	sent   int // messages to the server before it
 	found  bool
-	missed bool // waited for in vain
+	missed bool   // waited for in vain
+	about  string // of a notification of which only the last one counts: what it is about
+	last   bool   // it is that one
 }
 
 // player is one replay.
@@ -95,18 +113,23 @@ type player struct {
 	o       Options
 	cmp     comparer
 	null    []path
+	cut     bool // nobody knows what would have come after the end
 	t       jsonrpc2.Transport
 	report  *Report
 	arrived chan []byte // from the server; closed at its end
 	over    chan struct{}
 
-	want    []*expected
-	extra   []came            // notifications that are none of those
-	silent  map[string]int    // notifications that were waited for in vain, by method
-	methods map[string]string // of requests, by the id they were sent with
-	ids     map[string]string // of the server's requests: recorded, and now
-	sent    int
-	ended   bool // the server has
+	want   []*expected
+	extra  []came          // notifications that are none of those
+	silent map[string]int  // notifications that were waited for in vain, by method
+	latest map[string]came // the last notification about something
+	total  int             // messages to be sent
+
+	superseded map[string][]string // methods of which only the last notification counts, with the member that says about what
+	methods    map[string]string   // of requests, by the id they were sent with
+	ids        map[string]string   // of the server's requests: recorded, and now
+	sent       int
+	ended      bool // the server has
 }
 
 // came is a notification of the server.
@@ -133,7 +156,7 @@ func (p *player) read() {
 
 // run walks through the session.
 func (p *player) run(ctx context.Context) error {
-	p.ids, p.silent = map[string]string{}, map[string]int{}
+	p.ids, p.silent, p.latest = map[string]string{}, map[string]int{}, map[string]came{}
 	p.expectAll()
 	for i := range p.session.steps {
 		st := &p.session.steps[i]
@@ -156,7 +179,7 @@ func (p *player) run(ctx context.Context) error {
 				p.methods[part.id] = part.method
 			}
 		}
-		if err := p.t.Write(p.outgoing(st)); err != nil {
+		if err := p.t.Write(p.cmp.current(p.outgoing(st))); err != nil {
 			if p.sent == 0 {
 				return fmt.Errorf("replay: %w", err)
 			}
@@ -182,7 +205,7 @@ func (st *step) method() string {
 // expectAll notes what the server sent.
 func (p *player) expectAll() {
 	sent := 0
-	methods := map[string]string{}
+	methods, last := map[string]string{}, map[string]*expected{}
 	for i, st := range p.session.steps {
 		if st.in {
 			sent++
@@ -201,9 +224,19 @@ func (p *player) expectAll() {
 					continue
 				}
 			}
-			p.want = append(p.want, &expected{part: part, step: i, sent: sent})
+			w := &expected{part: part, step: i, sent: sent}
+			if part.kind == jsonrpc2.KindNotification {
+				if w.about = p.about(part); w.about != "" {
+					if before := last[w.about]; before != nil {
+						before.last = false
+					}
+					w.last, last[w.about] = true, w
+				}
+			}
+			p.want = append(p.want, w)
 		}
 	}
+	p.total, p.cut = sent, p.session.cut(p.o.Settle)
 }
 
 // await waits until what the server sent before a step has come, or is overdue.
@@ -275,7 +308,7 @@ func (p *player) open(before int) (answers, notes int) {
 					others[one.method]++
 				}
 			}
-			if others[w.method] > 0 {
+			if others[w.method] > 0 && !w.last {
 				others[w.method]--
 				continue
 			}
@@ -320,50 +353,4 @@ func (p *player) drain(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-}
-
-// outgoing is a recorded message as it is sent now.
-func (p *player) outgoing(st *step) []byte {
-	if len(st.parts) != 1 || st.text[0] == '[' {
-		return bytes.Clone(st.text)
-	}
-	text, one := bytes.Clone(st.text), st.parts[0]
-	if one.kind == jsonrpc2.KindResponse {
-		if now, ok := p.ids[one.id]; ok && now != one.id {
-			text = setMember(text, []string{"id"}, now)
-		}
-		return text
-	}
-	for _, n := range p.null {
-		if n.method == "" || n.method == one.method {
-			text = setMember(text, n.names, "null")
-		}
-	}
-	return text
-}
-
-// setMember replaces a member that is there; the rest of the text stays as it is where it can.
-func setMember(text []byte, names []string, value string) []byte {
-	var object map[string]json.RawMessage
-	if json.Unmarshal(text, &object) != nil || object == nil {
-		return text
-	}
-	old, ok := object[names[0]]
-	if !ok {
-		return text
-	}
-	inner := []byte(value)
-	if len(names) > 1 {
-		if inner = setMember(old, names[1:], value); bytes.Equal(inner, old) {
-			return text
-		}
-	}
-	object[names[0]] = inner
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if e.Encode(object) != nil {
-		return text
-	}
-	return []byte(strings.TrimSpace(out.String()))
 }

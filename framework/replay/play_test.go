@@ -457,3 +457,93 @@ func ExampleSession_Play() {
 	// message 2: changed "add" id 1 at "result.sum": want 3: got -1
 	// 1 messages sent, 1 compared, 0 skipped: 1 differences
 }
+
+// TestSuperseded: a server may join notifications about one thing, if the last one is the same.
+func TestSuperseded(t *testing.T) {
+	text := func(about string, n int) string {
+		return fmt.Sprintf(`<{"jsonrpc":"2.0","method":"state","params":{"about":{"id":%q},"n":%d}}`, about, n)
+	}
+	edit := `>{"jsonrpc":"2.0","method":"edit"}`
+	ask, answer := `>{"jsonrpc":"2.0","id":1,"method":"end"}`, `<{"jsonrpc":"2.0","id":1,"result":1}`
+	s := scripted(t, edit, edit, text("a", 1), edit, text("a", 2), text("b", 1), edit, text("a", 3), ask, answer)
+	for name, tt := range map[string]struct {
+		script []string
+		want   string
+	}{
+		"the same":     {[]string{edit, edit, text("a", 1), edit, text("a", 2), text("b", 1), edit, text("a", 3), ask, answer}, ""},
+		"one less":     {[]string{edit, edit, edit, text("b", 1), edit, text("a", 3), ask, answer}, ""},
+		"other states": {[]string{edit, text("a", 0), edit, text("a", 7), edit, text("b", 1), edit, text("a", 8), text("a", 3), ask, answer}, ""},
+		"another end":  {[]string{edit, edit, text("a", 1), edit, text("a", 3), text("b", 1), edit, text("a", 4), ask, answer}, `changed "state" at "params.n": want 3: got 4`},
+		"nothing of b": {[]string{edit, edit, text("a", 1), edit, text("a", 2), edit, text("a", 3), ask, answer}, `missing "state": want {"jsonrpc":"2.0","method":"state","params":{"about":{"id":"b"},"n":1}}`},
+		"also of c":    {[]string{edit, edit, text("c", 1), edit, text("b", 1), edit, text("a", 3), ask, answer}, `unexpected "state"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := s.Play(t.Context(), server(t, tt.script...), &replay.Options{Superseded: []string{"state:params.about"}, Settle: 50 * time.Millisecond})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tt.want == "" && !r.Same() || tt.want != "" && (len(r.Differences) != 1 || !strings.Contains(r.Differences[0].String(), tt.want)) {
+				t.Errorf("%v, want %q", r.Differences, tt.want)
+			}
+		})
+	}
+}
+
+// TestOpaque: what the server made up and the client sent back is sent back as it is now.
+func TestOpaque(t *testing.T) {
+	first, second := `>{"jsonrpc":"2.0","id":1,"method":"begin"}`, `>{"jsonrpc":"2.0","id":2,"method":"go on","params":{"after":%q,"of":["x",%[1]q]}}`
+	answer := `<{"jsonrpc":"2.0","id":1,"result":{"items":[1],"next":%q}}`
+	end := `<{"jsonrpc":"2.0","id":2,"result":{"items":[2]}}`
+	s := scripted(t, first, fmt.Sprintf(answer, "token-of-then"), fmt.Sprintf(second, "token-of-then"), end)
+	r, err := s.Play(t.Context(), server(t, first, fmt.Sprintf(answer, "token \"of\" now"), fmt.Sprintf(second, "token \"of\" now"), end),
+		&replay.Options{Opaque: []string{"**.next"}})
+	if err != nil || !r.Same() {
+		t.Errorf("%v, %v", err, r.Differences)
+	}
+}
+
+// TestCutOff: what comes when the recorded connection was over at once is no difference; what comes too early, or twice, is.
+func TestCutOff(t *testing.T) {
+	session := func(rest time.Duration) *replay.Session {
+		var file bytes.Buffer
+		r := logging.NewRecorder(&file, nil)
+		at := time.Now()
+		for i, m := range []string{
+			`>{"jsonrpc":"2.0","id":1,"method":"a"}`, `<{"jsonrpc":"2.0","id":1,"result":1}`, `>{"jsonrpc":"2.0","id":2,"method":"b"}`,
+		} {
+			rec := logging.Record{Time: at, Connection: "c", Direction: logging.Out, Message: m[1:], Length: len(m) - 1}
+			if i%2 == 0 {
+				rec.Direction = logging.In
+			}
+			r.Record(&rec)
+		}
+		r.Record(&logging.Record{Time: at.Add(rest), Kind: logging.KindClose, Connection: "c"})
+		r.Flush()
+		all, err := replay.Read(&file)
+		if err != nil || len(all) != 1 {
+			t.Fatal(err)
+		}
+		return all[0]
+	}
+	play := func(s *replay.Session, script ...string) *replay.Report {
+		r, err := s.Play(t.Context(), server(t, script...), &replay.Options{Settle: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	a, one, b := `>{"jsonrpc":"2.0","id":1,"method":"a"}`, `<{"jsonrpc":"2.0","id":1,"result":1}`, `>{"jsonrpc":"2.0","id":2,"method":"b"}`
+	late := []string{`<{"jsonrpc":"2.0","id":2,"result":2}`, `<{"jsonrpc":"2.0","method":"note"}`, `<{"jsonrpc":"2.0","id":7,"method":"ask"}`}
+	if r := play(session(0), append([]string{a, one, b}, late...)...); !r.Same() || r.Beyond != 3 {
+		t.Errorf("%d beyond, %v", r.Beyond, r.Differences)
+	}
+	if r := play(session(time.Hour), append([]string{a, one, b}, late...)...); len(r.Differences) != 3 || r.Beyond != 0 {
+		t.Errorf("not cut off: %d beyond, %v", r.Beyond, r.Differences)
+	}
+	if r := play(session(0), a, late[1], one, b); len(r.Differences) != 1 {
+		t.Errorf("too early: %d beyond, %v", r.Beyond, r.Differences)
+	}
+	if r := play(session(0), a, one, b, one); len(r.Differences) != 1 {
+		t.Errorf("twice: %d beyond, %v", r.Beyond, r.Differences)
+	}
+}

@@ -12,6 +12,7 @@ type Report struct {
 	Sent        int // messages that were sent to the server
 	Compared    int // messages of the server that were compared with recorded ones
 	Skipped     int // recorded messages that cannot be sent again, or compared
+	Beyond      int // messages of the server that came when the recording was over already: they are no differences
 	Differences []Difference
 	More        int // differences beyond those that are listed
 }
@@ -78,7 +79,11 @@ func (r *Report) WriteTo(w io.Writer) (int64, error) {
 	if r.More > 0 {
 		fmt.Fprintf(&b, "and %d more\n", r.More)
 	}
-	fmt.Fprintf(&b, "%d messages sent, %d compared, %d skipped: ", r.Sent, r.Compared, r.Skipped)
+	fmt.Fprintf(&b, "%d messages sent, %d compared, %d skipped", r.Sent, r.Compared, r.Skipped)
+	if r.Beyond > 0 {
+		fmt.Fprintf(&b, ", %d beyond the end", r.Beyond)
+	}
+	b.WriteString(": ")
 	if r.Same() {
 		b.WriteString("no difference\n")
 	} else {

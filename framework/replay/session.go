@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/logging"
@@ -18,6 +19,13 @@ type Session struct {
 	Whole      bool // nothing of it was dropped, cut, or left out because it was no JSON
 
 	steps []step
+
+	lastIn, end time.Time // of the last message that the server received, and of the end, if it was seen
+}
+
+// cut reports whether the end was within a time of the last message to the server, or nobody knows when it was although the rest has times.
+func (s *Session) cut(within time.Duration) bool {
+	return !s.lastIn.IsZero() && (s.end.IsZero() || s.end.Sub(s.lastIn) < within)
 }
 
 // step is a message of a session, or one of a batch that the server sent.
@@ -71,6 +79,8 @@ func Read(r io.Reader) ([]*Session, error) {
 		switch rec.Kind {
 		case logging.KindMessage:
 			s.add(&rec)
+		case logging.KindClose:
+			s.end = rec.Time
 		case logging.KindDropped:
 			s.Whole = false
 		}
@@ -95,6 +105,9 @@ func (s *Session) add(rec *logging.Record) {
 	}
 	s.Whole = s.Whole && st.remark == ""
 	s.steps = append(s.steps, st)
+	if st.in {
+		s.lastIn = rec.Time
+	}
 }
 
 // split takes a batch apart. It returns nil for what is no message.

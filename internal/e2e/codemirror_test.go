@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -15,7 +16,8 @@ func TestCodeMirror(t *testing.T) {
 	argv := chromium(t, "codemirror.mjs")
 	_ = need(t, "codemirror")
 	folder := notes(t)
-	cmd := exec.Command(build(t, "cmd/demo-lsp"), "-ws", "localhost:0")
+	recorder, recording := record(t, build(t, "cmd/demo-lsp"), folder)
+	cmd := exec.Command(recorder, "-ws", "localhost:0")
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -23,7 +25,8 @@ func TestCodeMirror(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { interrupt(t, cmd) })
+	end := sync.OnceFunc(func() { interrupt(t, cmd) })
+	t.Cleanup(end)
 	lines := bufio.NewReader(stderr)
 	line, err := lines.ReadString('\n')
 	at, ok := strings.CutPrefix(strings.TrimSpace(line), "demo-lsp: serving ")
@@ -32,4 +35,6 @@ func TestCodeMirror(t *testing.T) {
 	}
 	go drain(lines)
 	runChecks(t, client(t, append(argv, at, folder)...))
+	end()
+	recording.replay(t, 1)
 }

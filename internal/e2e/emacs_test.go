@@ -21,7 +21,8 @@ func TestEmacs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, ended := witnessed(t, server)
+	recorder, recording := record(t, server, folder)
+	program, ended := witnessed(t, recorder)
 	config := configuration(t, "Emacs", "elisp", program)
 	cmd := client(t, append(emacs, "-Q", "--batch", "-l", script)...)
 	cmd.Dir = folder
@@ -29,4 +30,5 @@ func TestEmacs(t *testing.T) {
 	runChecks(t, cmd)
 	check()
 	ended()
+	recording.replay(t, 1)
 }

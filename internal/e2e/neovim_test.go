@@ -23,7 +23,8 @@ func TestNeovim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, ended := witnessed(t, server)
+	recorder, recording := record(t, server, folder)
+	program, ended := witnessed(t, recorder)
 	newer, older := configuration(t, "Neovim", "lua", program), configuration(t, "Neovim before 0.11", "lua", program)
 	cmd := client(t, append(nvim, "--clean", "--headless", "-n", "-c", "luafile "+script)...)
 	cmd.Dir = folder
@@ -31,4 +32,5 @@ func TestNeovim(t *testing.T) {
 	runChecks(t, cmd)
 	check()
 	ended()
+	recording.replay(t, 1)
 }

@@ -27,7 +27,8 @@ func TestVim(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	program, ended := terminated(t, server)
+	recorder, recording := record(t, server, folder)
+	program, ended := terminated(t, recorder)
 	config := configuration(t, "Vim", "vim", program)
 	// Vim wants a terminal, which script(1) is as long as its own input lasts.
 	input, silent, err := os.Pipe()
@@ -45,4 +46,5 @@ func TestVim(t *testing.T) {
 	runChecks(t, cmd)
 	check()
 	ended()
+	recording.replay(t, 1)
 }

@@ -47,9 +47,10 @@ func TestVSCode(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			recorder, recording := record(t, server, folder)
 			status := filepath.Join(dir, "status")
 			settings := map[string]any{
-				"tandemNotes.server.path":                          reporting(t, dir, server, status),
+				"tandemNotes.server.path":                          reporting(t, dir, recorder, status),
 				"tandemNotes.server.transport":                     transport,
 				"chat.disableAIFeatures":                           true,
 				"files.autoSave":                                   "off",
@@ -73,6 +74,7 @@ func TestVSCode(t *testing.T) {
 			runChecks(t, client(t, script...))
 			end()
 			checkStatus(t, status, map[string]string{"stdio": "--stdio", "pipe": "--pipe="}[transport])
+			recording.replay(t, 2)
 		})
 	}
 }

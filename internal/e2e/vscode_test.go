@@ -37,7 +37,10 @@ func TestVSCodeLanguage(t *testing.T) {
 	for _, mode := range []string{"stdio", "pipe", "socket"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			runChecks(t, client(t, append(node, filepath.Join("testdata", "language.mjs"), mode, notes(t), server)...))
+			folder := notes(t)
+			recorder, recording := record(t, server, folder)
+			runChecks(t, client(t, append(node, filepath.Join("testdata", "language.mjs"), mode, folder, recorder)...))
+			recording.replay(t, 1)
 		})
 	}
 }
