@@ -45,7 +45,7 @@ type Options struct {
 //
 // A message is sent when everything the server had sent before it then has been sent now, or is overdue. So requests that ran side by side do so
 // again, and one that was made because of an answer is made after that answer. Answers are found by the id of the request, whatever their order;
-// requests of the server, whose ids may be others, by method and params, and are answered as they were; notifications are compared as a bag. Objects
+// those to requests that the client cancelled may be errors, or missing, where they were not; requests of the server, whose ids may be others, by method and params, and are answered as they were; notifications are compared as a bag. Objects
 // compare without regard to order, numbers by value, and whatever was taken out of the recording as a secret is like anything. Where the connection was
 // over within Settle of the last message to the server, nobody knows what would have come; what comes now is no difference.
 //
@@ -119,11 +119,12 @@ type player struct {
 	arrived chan []byte // from the server; closed at its end
 	over    chan struct{}
 
-	want   []*expected
-	extra  []came          // notifications that are none of those
-	silent map[string]int  // notifications that were waited for in vain, by method
-	latest map[string]came // the last notification about something
-	total  int             // messages to be sent
+	want    []*expected
+	extra   []came          // notifications that are none of those
+	silent  map[string]int  // notifications that were waited for in vain, by method
+	latest  map[string]came // the last notification about something
+	total   int             // messages to be sent
+	givenUp map[string]bool // requests that the client cancelled: they may be answered either way, or not
 
 	superseded map[string][]string // methods of which only the last notification counts, with the member that says about what
 	methods    map[string]string   // of requests, by the id they were sent with
@@ -236,6 +237,7 @@ func (p *player) expectAll() {
 			p.want = append(p.want, w)
 		}
 	}
+	p.givenUp = p.session.givenUp()
 	p.total, p.cut = sent, p.session.cut(p.o.Settle)
 }
 
@@ -298,6 +300,8 @@ func (p *player) open(before int) (answers, notes int) {
 		}
 		switch {
 		case w.found || w.missed:
+		case w.kind == jsonrpc2.KindResponse && p.givenUp[w.id]:
+			notes++ // there may be none
 		case w.kind != jsonrpc2.KindNotification:
 			answers++
 		case p.silent[w.method] >= maxSilent:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -545,5 +546,50 @@ func TestCutOff(t *testing.T) {
 	}
 	if r := play(session(0), a, one, b, one); len(r.Differences) != 1 {
 		t.Errorf("twice: %d beyond, %v", r.Beyond, r.Differences)
+	}
+}
+
+// TestGivenUp: a request that the client cancelled may be answered, or fail, or neither, whatever was recorded.
+func TestGivenUp(t *testing.T) {
+	ask, cancel := `>{"jsonrpc":"2.0","id":1,"method":"a"}`, `>{"jsonrpc":"2.0","method":"stop","params":{"request":1}}`
+	last, end := `>{"jsonrpc":"2.0","id":2,"method":"b"}`, `<{"jsonrpc":"2.0","id":2,"result":2}`
+	answers := []string{`<{"jsonrpc":"2.0","id":1,"result":1}`, `<{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"cancelled"}}`, ""}
+	with := func(answer string) []string {
+		return slices.DeleteFunc([]string{ask, cancel, answer, last, end}, func(s string) bool { return s == "" })
+	}
+	play := func(was, is string, cancels ...logging.Cancel) *replay.Report {
+		var file bytes.Buffer
+		r := logging.NewRecorder(&file, nil)
+		r.Record(&logging.Record{Kind: logging.KindOpen, Connection: "c", Cancel: cancels})
+		for _, m := range with(was) {
+			rec := logging.Record{Connection: "c", Direction: logging.Out, Message: m[1:], Length: len(m) - 1}
+			if m[0] == '>' {
+				rec.Direction = logging.In
+			}
+			r.Record(&rec)
+		}
+		r.Flush()
+		all, err := replay.Read(&file)
+		if err != nil || len(all) != 1 {
+			t.Fatal(err)
+		}
+		report, err := all[0].Play(t.Context(), server(t, with(is)...), &replay.Options{Settle: 50 * time.Millisecond, Patience: 100 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return report
+	}
+	for _, was := range answers {
+		for _, is := range answers {
+			if r := play(was, is, logging.Cancel{Method: "stop", Param: "request"}); !r.Same() {
+				t.Errorf("%q, now %q: %v", was, is, r.Differences)
+			}
+			if r := play(was, is); r.Same() != (was == is) {
+				t.Errorf("%q, now %q, not cancelled: %v", was, is, r.Differences)
+			}
+		}
+	}
+	if r := play(answers[0], `<{"jsonrpc":"2.0","id":1,"result":7}`, logging.Cancel{Method: "stop", Param: "request"}); r.Same() {
+		t.Error("another result is the same")
 	}
 }

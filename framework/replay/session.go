@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
@@ -18,7 +19,8 @@ type Session struct {
 	Protocol   string
 	Whole      bool // nothing of it was dropped, cut, or left out because it was no JSON
 
-	steps []step
+	steps   []step
+	cancels []logging.Cancel // how requests are given up
 
 	lastIn, end time.Time // of the last message that the server received, and of the end, if it was seen
 }
@@ -73,6 +75,7 @@ func Read(r io.Reader) ([]*Session, error) {
 				return nil, fmt.Errorf("replay: more than %d connections", maxSessions)
 			}
 			s = &Session{Process: rec.Process, Connection: rec.Connection, Protocol: rec.Protocol, Whole: true}
+			s.cancels = slices.Clone(rec.Cancel)
 			byName[key] = s
 			all = append(all, s)
 		}
@@ -85,6 +88,21 @@ func Read(r io.Reader) ([]*Session, error) {
 			s.Whole = false
 		}
 	}
+}
+
+// givenUp returns the ids of the requests that the client cancelled.
+func (s *Session) givenUp() map[string]bool {
+	ids := map[string]bool{}
+	for i := range s.steps {
+		for _, one := range s.steps[i].parts {
+			for _, c := range s.cancels {
+				if s.steps[i].in && one.kind == jsonrpc2.KindNotification && one.method == c.Method {
+					ids[string(member(one.text, []string{"params", c.Param}))] = true
+				}
+			}
+		}
+	}
+	return ids
 }
 
 // Len is how many messages the session has.
