@@ -15,11 +15,20 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// buffers holds parse buffers up to a moderate size; the buffer of a huge note
-// is left to the collector.
-var buffers = sync.Pool{New: func() any { return new([]byte) }}
+// scratch is the memory of one parse that another can use.
+type scratch struct {
+	source []byte
+	links  []Link
+}
 
-const keepBuffer = 1 << 20
+// buffers holds scratches up to a moderate size; that of a huge note is left to
+// the collector.
+var buffers = sync.Pool{New: func() any { return new(scratch) }}
+
+const (
+	keepBuffer = 1 << 20
+	keepLinks  = 1 << 12
+)
 
 // Parse reads a Markdown text that is, or would be, at path. It accepts every
 // text: bytes that are no UTF-8 become U+FFFD, line ends may be LF or CRLF, and
@@ -37,9 +46,9 @@ func Parse(name, body string) *Note {
 	front, fields := frontMatter(n.Text)
 	n.Front = fields
 
-	buf := buffers.Get().(*[]byte)
-	source := mask(*buf, n.Text, front)
-	f := &found{source: source, text: n.Text}
+	buf := buffers.Get().(*scratch)
+	source := mask(buf.source, n.Text, front)
+	f := &found{source: source, text: n.Text, links: buf.links[:0]}
 	pc := parser.NewContext()
 	pc.Set(foundKey, f)
 	tree := markdown().Parse(text.NewReader(source), parser.WithContext(pc))
@@ -47,7 +56,13 @@ func Parse(name, body string) *Note {
 	n.frontTags()
 	w := walker{note: n, found: f}
 	w.walk(tree)
+	n.Headings = exact(n.Headings)
 	n.Links = f.links
+	if cap(f.links) <= keepLinks { // else it is as good as full
+		n.Links = append([]Link(nil), f.links...)
+		clear(f.links)
+		buf.links = f.links
+	}
 	slices.SortStableFunc(n.Links, func(a, b Link) int { return a.Span.Start - b.Span.Start })
 	for i := range n.Links {
 		n.Links[i].Line = lineOf(n.lines, n.Links[i].Span.Start)
@@ -64,10 +79,19 @@ func Parse(name, body string) *Note {
 	n.fold = strings.ToLower(n.Path + "\n" + n.Title)
 
 	if cap(source) <= keepBuffer {
-		*buf = source[:0]
+		buf.source = source
 		buffers.Put(buf)
 	}
 	return n
+}
+
+// exact gives back what append has allocated too much: notes are kept for
+// long.
+func exact(list []Heading) []Heading {
+	if cap(list)-len(list) < 2 {
+		return list
+	}
+	return append(make([]Heading, 0, len(list)), list...)
 }
 
 // title chooses what the note is called.
