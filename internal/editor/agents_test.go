@@ -18,14 +18,14 @@ import (
 
 // together is an editor and an agent at the same notes.
 type together struct {
-	t     *testing.T
+	t     testing.TB
 	d     *Server
 	u     func(string) uri.URI
 	dir   string
 	agent *mcptest.Client
 }
 
-func join(t *testing.T, files map[string]string) *together {
+func join(t testing.TB, files map[string]string) *together {
 	t.Helper()
 	d := New("notes")
 	t.Cleanup(d.Close)

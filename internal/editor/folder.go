@@ -3,6 +3,7 @@ package editor
 import (
 	"context"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 
@@ -28,6 +29,9 @@ type folder struct {
 	open  map[string]*slot // notes that lie open in editors, by path; under Server.mu
 }
 
+// manyNotes is how many it takes for memory to be given back after they were read.
+const manyNotes = 2000
+
 const sampleRoot = "/sample/"
 
 // openFolder returns the folder at dir and begins to read it.
@@ -49,6 +53,9 @@ func (d *Server) openFolder(dir string, loose bool) *folder {
 		}
 		f.Workspace = w
 		close(f.ready)
+		if w.Len() > manyNotes {
+			d.own.Go(debug.FreeOSMemory) // reading takes twice what the notes do
+		}
 		if d.agents != nil {
 			d.agents.FoldersChanged()
 		}

@@ -274,7 +274,7 @@ func (s *session) at(method string, u uri.URI, line, character int, result any) 
 	s.call(method, object{"textDocument": object{"uri": u}, "position": object{"line": line, "character": character}}, result)
 }
 
-func folderOf(t *testing.T, files map[string]string) (dir string, u func(string) uri.URI) {
+func folderOf(t testing.TB, files map[string]string) (dir string, u func(string) uri.URI) {
 	t.Helper()
 	dir = t.TempDir()
 	for name, text := range files {

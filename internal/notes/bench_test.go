@@ -96,6 +96,7 @@ func BenchmarkKeystroke(b *testing.B) {
 	w := workspace(b, files)
 	body := files["d7/n7.md"]
 	i := 0
+	defer cpuTime(b)()
 	for b.Loop() {
 		i++
 		c, err := w.SetOverlay("d7/n7.md", body+"x"[:i%2], int32(i))
@@ -111,6 +112,7 @@ func BenchmarkSearch(b *testing.B) {
 	w := workspace(b, corpus(benchNotes))
 	for _, query := range []string{"loka tensu", "kamilo", "ka lo mi", "#t7", "ten"} {
 		b.Run(query, func(b *testing.B) {
+			defer cpuTime(b)()
 			for b.Loop() {
 				w.Search(query, 20)
 			}
@@ -136,6 +138,7 @@ func BenchmarkComplete(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(text, func(b *testing.B) {
+			defer cpuTime(b)()
 			for b.Loop() {
 				w.Complete(c.New, len(text), 50)
 			}

@@ -277,7 +277,7 @@ func (w *Workspace) headings(list *offers, n *Note, at cursor) {
 func (w *Workspace) noteNames(list *offers, n *Note) {
 	dir := directory(n.Path)
 	for i := range w.catalog {
-		target, p := w.catalog[i].note, w.catalog[i].path
+		p := w.catalog[i].path
 		fold := w.catalog[i].fold
 		if !strings.Contains(fold, list.typed) || p == n.Path {
 			continue
@@ -288,7 +288,9 @@ func (w *Workspace) noteNames(list *offers, n *Note) {
 			rank = matchRank(file, list.typed) + 1 // by directory
 		}
 		if list.wants(rank) {
-			list.add(rank, offer{label: target.Title, path: p, far: directory(p) != dir})
+			if far := directory(p) != dir; list.hopes(rank, far, w.catalog[i].title) {
+				list.add(rank, offer{label: w.catalog[i].title, path: p, far: far})
+			}
 		}
 	}
 }
@@ -304,7 +306,7 @@ func (w *Workspace) filePaths(list *offers, n *Note) {
 	// Dots or a slash at the beginning say that a path is meant, literally.
 	loose := !strings.HasPrefix(list.typed, ".") && !strings.HasPrefix(list.typed, "/")
 	for i := range w.catalog {
-		target, p := w.catalog[i].note, w.catalog[i].path
+		p := w.catalog[i].path
 		fold := w.catalog[i].fold
 		rank := noMatch
 		switch {
@@ -315,7 +317,9 @@ func (w *Workspace) filePaths(list *offers, n *Note) {
 			rank = min(matchRank(file, list.typed), matchRank(title, list.typed)) + 1
 		}
 		if list.wants(rank) && p != n.Path {
-			list.add(rank, offer{label: target.Title, path: p, far: directory(p) != dir})
+			if far := directory(p) != dir; list.hopes(rank, far, w.catalog[i].title) {
+				list.add(rank, offer{label: w.catalog[i].title, path: p, far: far})
+			}
 		}
 	}
 	for p := range w.assets {
@@ -373,6 +377,17 @@ type offers struct {
 // wants reports whether something that matches so well may come among the best.
 func (o *offers) wants(rank int) bool { return rank < noMatch && !(o.more && rank > o.worst.rank) }
 
+// hopes is wants for what is no heading and no tag, when more of it is known.
+func (o *offers) hopes(rank int, far bool, label string) bool {
+	if !o.more || rank != o.worst.rank || o.worst.order != 0 {
+		return true
+	}
+	if far != o.worst.far {
+		return o.worst.far
+	}
+	return label <= o.worst.label
+}
+
 func (o *offers) add(rank int, x offer) {
 	if !o.wants(rank) {
 		return
@@ -381,7 +396,7 @@ func (o *offers) add(rank int, x offer) {
 	if o.more && o.worst.compare(x) < 0 {
 		return
 	}
-	if o.list = append(o.list, x); len(o.list) > 4*o.limit {
+	if o.list = append(o.list, x); len(o.list) > 2*o.limit {
 		o.best()
 	}
 }

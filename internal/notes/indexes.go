@@ -61,7 +61,7 @@ func (w *Workspace) list(p string, e *entry) {
 		return
 	}
 	n := e.note()
-	w.catalog[e.at] = listed{n, p, n.fold}
+	w.catalog[e.at] = listed{n, p, n.Title, n.fold}
 }
 
 func (w *Workspace) addAsset(p string) {

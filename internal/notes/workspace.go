@@ -87,8 +87,8 @@ type entry struct {
 // A listed note has at hand, side by side with the others, what completion looks
 // through.
 type listed struct {
-	note       *Note
-	path, fold string
+	note              *Note
+	path, title, fold string
 }
 
 func (e *entry) note() *Note {
