@@ -63,7 +63,7 @@ if (mode === "live") {
       await page.evaluate(() => select(view.findLast((r) => r.method === "tools/call" && r.run > 0)));
       await page.evaluate(() => { document.querySelector("#rows").scrollTop = 1e9; });
       await until(() => !dirty);
-      await shot(page, more);
+      await shot(page, more, page.viewportSize().height);
       await page.keyboard.press("Escape");
     });
   }
