@@ -203,6 +203,8 @@ func (p *run) exit(code int) {
 	p.stderr.flush()
 	os.Exit(code)
 }
+
+// program is the name of the program that runs, for what it says of itself.
 func program() string {
 	if len(os.Args) == 0 {
 		return "server"
