@@ -23,14 +23,14 @@ const updatedMethod = "notifications/resources/updated"
 
 const (
 	// feedPause is how long a feed is silent after it has told something: what changes meanwhile is told once.
-	feedPause = 100 * time.Millisecond
+	feedPause = 15 * time.Millisecond
 	// maxSubscriptions is how many resources one session, or one subscriptions/listen, may have subscribed to.
 	maxSubscriptions = 1000
 )
 
 // Changed tells all who may want to know that a list has changed (MCP list_changed), if [Server.ListChanged] promised that: sessions, and since
 // 2026-07-28 who has asked for it by subscriptions/listen. It does not wait: a client gets one notification for all the changes made until it
-// could be sent, and at most one in 100 ms.
+// could be sent, and at most one in feedPause.
 func (s *Server) Changed(l List) {
 	if !s.ListChanged || l >= lists {
 		return

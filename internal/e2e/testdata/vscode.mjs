@@ -56,7 +56,8 @@ step("hover shows what is wrong with a link", async () => {
   await page.locator(".monaco-hover", { hasText: "Text of the other note." }).first().waitFor({ state: "hidden" });
   await word("missing.md").hover();
   await page.locator(".monaco-hover", { hasText: "broken-note" }).first().waitFor();
-  await page.locator(".monaco-hover", { hasText: /Loading|Checking/ }).waitFor({ state: "detached" });
+  // Only the picture looks better without; extensions of the editor's own have their say in it as well.
+  await page.locator(".monaco-hover", { hasText: /Loading|Checking/ }).waitFor({ state: "detached", timeout: 10_000 }).catch(() => {});
   await shot(page, picture, 320);
 });
 step("the problem is listed where it is", async () => {
