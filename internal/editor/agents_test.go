@@ -197,3 +197,36 @@ func TestTogetherComeAndGo(t *testing.T) {
 		}
 	}
 }
+
+// While somebody types fast, what is published of any version is what is wrong with that version, in each of two editors.
+func TestDiagnosticsWhileTyping(t *testing.T) {
+	x := join(t, map[string]string{"a.md": "# A\n"})
+	neovim := func(c *protocol.ClientCapabilities) { c.TextDocument.Diagnostic = nil }
+	first, second := x.editor(&lsptest.Options{Preset: lsptest.Neovim, Capabilities: neovim}), x.editor(&lsptest.Options{Preset: lsptest.Neovim, Capabilities: neovim})
+	text := "# A\n[gone](gone.md)\n"
+	one, two := first.Open(x.u("a.md"), text), second.Open(x.u("a.md"), text+"more\n")
+	for range 300 {
+		one.Insert("# A", "x")
+		two.Insert("# A", "y")
+	}
+	for _, doc := range []*lsptest.Doc{one, two} {
+		if found := doc.Diagnostics(); len(found) != 1 {
+			t.Errorf("in the end: %q", lsptest.Messages(found))
+		}
+	}
+	for _, c := range []*lsptest.Client{first, second} {
+		published := 0
+		for _, e := range c.Transcript() {
+			m := string(e.Payload)
+			if !strings.Contains(m, `"textDocument/publishDiagnostics"`) {
+				continue
+			}
+			if published++; strings.Contains(m, `"diagnostics":[]`) {
+				t.Errorf("published: %s", m)
+			}
+		}
+		if published == 0 {
+			t.Error("nothing was published")
+		}
+	}
+}

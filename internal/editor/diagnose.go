@@ -25,12 +25,17 @@ func (d *Server) diagnose(ctx context.Context, doc *lsp.Document) ([]protocol.Di
 	}
 	v := &view{client: d.client(ctx), docs: lsp.SnapshotFrom(ctx), doc: doc}
 	s.mu.Lock()
-	if s.doc == doc {
-		v.folder, v.note = s.folder, s.note
-	}
+	v.folder, v.note = s.folder, s.note
+	path, current := s.path, s.doc == doc
 	s.mu.Unlock()
-	if v.note == nil {
-		return nil, nil // overtaken: what is found now is not published
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err() // overtaken
+	case v.folder == nil:
+		return nil, nil // closed
+	case !current:
+		// The editor has sent another text meanwhile, and what is found for this one may be published all the same.
+		v.note = notes.Parse(path, doc.Text())
 	}
 	found := []protocol.Diagnostic{}
 	for _, p := range v.problems() {
