@@ -7,7 +7,7 @@
 # Settings, all optional:
 #
 #   SID     the folder (/var/tmp/tandem-sid); kept for the next time
-#   MIRROR  a mirror of Debian (http://deb.debian.org/debian)
+#   MIRROR  a mirror of Debian (the one that mmdebstrap takes by itself)
 set -eu -o pipefail
 cd "$(dirname "$0")"
 SID=${SID:-/var/tmp/tandem-sid}
@@ -16,7 +16,7 @@ if [ ! -e "$SID.complete" ]; then
   rm -rf "$SID"
   # A mirror may be a snapshot, which is past its date.
   mmdebstrap --variant=minbase --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
-    --include=neovim,hx,emacs-nox,vim-nox,vim-ale,util-linux,bsdutils sid "$SID" "${MIRROR:-http://deb.debian.org/debian}"
+    --include=neovim,hx,emacs-nox,vim-nox,vim-ale,util-linux,bsdutils sid "$SID" ${MIRROR:+"$MIRROR"}
   touch "$SID.complete"
 fi
 
