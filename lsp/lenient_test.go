@@ -96,7 +96,7 @@ func FuzzLenient(f *testing.F) {
 	f.Add([]byte(`{"capabilities":{"general":{"positionEncodings":[5,"utf-8"]}},"workspaceFolders":[null,{"uri":"file:///a"}]}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		if !json.Valid(in) || len(in) > 1<<12 {
-			t.Skip("the engine has validated what comes here")
+			return // the engine has validated what comes here
 		}
 		p := new(tolerant)
 		if Codec.Unmarshal(in, p) != nil {

@@ -30,7 +30,7 @@ const (
 
 // Changed tells all who may want to know that a list has changed (MCP list_changed), if [Server.ListChanged] promised that: sessions, and since
 // 2026-07-28 who has asked for it by subscriptions/listen. It does not wait: a client gets one notification for all the changes made until it
-// could be sent, and at most one in feedPause.
+// could be sent, and at most one in 15 ms.
 func (s *Server) Changed(l List) {
 	if !s.ListChanged || l >= lists {
 		return

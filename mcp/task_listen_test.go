@@ -99,7 +99,7 @@ func TestTaskListenGrants(t *testing.T) {
 	})
 }
 
-// Who listens is told the state there is, then each change, at most one in 100 ms, as tasks/get shows it; and nothing after the end.
+// Who listens is told the state there is, then each change, at most one in 15 ms, as tasks/get shows it; and nothing after the end.
 func TestTaskListen(t *testing.T) {
 	bubble(t, Tasks{}, func(t *testing.T, s *Server, release chan string, _ *taskClient) {
 		c := newTaskClient(t, s, "ada")
