@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -223,21 +224,23 @@ func TestBeginTogether(t *testing.T) {
 
 // Typing into a document that the server does not have is told to the client's log once, and again after it was opened.
 func TestStrangerIsToldOnce(t *testing.T) {
-	p := connect(t, &Server{Hover: showText})
-	p.init(plainInit)
-	for i := range 100 {
-		p.change("file:///a", i, edit(0, 0, 0, 0, "x"))
-	}
-	p.open("file:///a", 1, "x")
-	p.text("file:///a")
-	if n := len(p.logs); n != 1 {
-		t.Errorf("%d lines in the client's log", n)
-	}
-	p.notify("textDocument/didClose", object("textDocument", object("uri", "file:///a")))
-	p.change("file:///a", 2, edit(0, 0, 0, 0, "x"))
-	p.open("file:///a", 1, "x")
-	p.text("file:///a")
-	if n := len(p.logs); n != 2 {
-		t.Errorf("%d lines in the client's log after the second time", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := connect(t, &Server{Hover: showText})
+		p.init(plainInit)
+		for i := range 100 {
+			p.change("file:///a", i, edit(0, 0, 0, 0, "x"))
+		}
+		p.open("file:///a", 1, "x")
+		synctest.Wait()
+		if n := len(p.logs); n != 1 {
+			t.Errorf("%d lines in the client's log", n)
+		}
+		p.notify("textDocument/didClose", object("textDocument", object("uri", "file:///a")))
+		p.change("file:///a", 2, edit(0, 0, 0, 0, "x"))
+		p.open("file:///a", 1, "x")
+		synctest.Wait()
+		if n := len(p.logs); n != 2 {
+			t.Errorf("%d lines in the client's log after the second time", n)
+		}
+	})
 }
