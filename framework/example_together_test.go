@@ -39,7 +39,8 @@ func add(ctx context.Context, in Note) (string, error) {
 func Example_together() {
 	var box mcp.Toolbox
 	mcp.AddTool(&box, mcp.Tool{Name: "add", Description: "Add text to an open document."}, add)
-	agents := &mcphttp.Site{Server: &mcp.Server{Name: "shared", Version: "1.0.0", Lister: box.List, Caller: box.Call}}
-	rt := framework.Runtime{Beside: []framework.Endpoint{{Address: os.Getenv("MCP_ADDRESS"), Web: agents}}}
+	agents := &mcp.Server{Name: "shared", Version: "1.0.0"}
+	box.Attach(agents)
+	rt := framework.Runtime{Beside: []framework.Endpoint{{Address: os.Getenv("MCP_ADDRESS"), Web: &mcphttp.Site{Server: agents}}}}
 	rt.Main(editors) // on standard input and output
 }

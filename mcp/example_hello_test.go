@@ -30,7 +30,9 @@ func greet(ctx context.Context, in Greeting) (string, error) {
 func Example_hello() {
 	var box mcp.Toolbox
 	mcp.AddTool(&box, mcp.Tool{Name: "greet", Description: "Say hello to somebody."}, greet)
-	framework.Main(&mcp.Server{Name: "hello", Version: "1.0.0", Lister: box.List, Caller: box.Call})
+	server := &mcp.Server{Name: "hello", Version: "1.0.0"}
+	box.Attach(server)
+	framework.Main(server)
 }
 
 func ExampleAddTool() {

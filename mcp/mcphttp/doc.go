@@ -5,7 +5,9 @@
 //
 // A [Handler] is an http.Handler:
 //
-//	h := mcphttp.New(&mcp.Server{Name: "Greeter", Version: "1.0.0", Lister: box.List, Caller: box.Call}, nil)
+//	server := &mcp.Server{Name: "Greeter", Version: "1.0.0"}
+//	box.Attach(server)
+//	h := mcphttp.New(server, nil)
 //	mux := http.NewServeMux()
 //	h.Register(mux, "/mcp")
 //	err := h.Serve(ctx, listener, mcphttp.NewServer(mux))

@@ -25,7 +25,9 @@ func greeter() *mcp.Server {
 		}
 		return "Hello, " + in.Name + "!", nil
 	})
-	return &mcp.Server{Name: "Greeter", Version: "1.0.0", Lister: box.List, Caller: box.Call}
+	server := &mcp.Server{Name: "Greeter", Version: "1.0.0"}
+	box.Attach(server)
+	return server
 }
 
 // A server on a port of this machine, until ctx ends.
