@@ -11,10 +11,9 @@ import (
 	"syscall"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/tandem-rpc/tandem/cancel"
 	"github.com/tandem-rpc/tandem/framework"
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
@@ -42,7 +41,7 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leak.Main(m)
 }
 
 // front is the protocol of these tests: the same methods on either framing. Its "leave" method says with which code the process ends.

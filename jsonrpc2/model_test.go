@@ -13,12 +13,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/internal/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // pair serves a server with mux and options and a bare client on the two ends of a pipe. stop closes both and waits for them.
 func pair(t testing.TB, mux *Mux, o *Options) (server, client *Conn, stop func()) {

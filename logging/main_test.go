@@ -5,10 +5,10 @@ import (
 	"context"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/tandem-rpc/tandem/internal/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // flushedTap is a connection of a feed that is recorded, with everything written when a call returns.
 type flushedTap struct {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/tandem-rpc/tandem/internal/leak"
 )
 
 // TestMain makes the test binary the demo as well, as -try starts it.
@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	if slices.Contains(os.Args, "--stdio") {
 		os.Exit(run())
 	}
-	goleak.VerifyTestMain(m)
+	leak.Main(m)
 }
 
 func TestTry(t *testing.T) {

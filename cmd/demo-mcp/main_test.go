@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/tandem-rpc/tandem/internal/leak"
 )
 
 // TestMain makes the test binary the program as well.
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("DEMO_MCP") != "" {
 		os.Exit(run())
 	}
-	goleak.VerifyTestMain(m)
+	leak.Main(m)
 }
 
 // program returns a command that runs the program.

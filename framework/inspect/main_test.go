@@ -7,12 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/logging"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // patience is for what takes a moment.
 const patience = 30 * time.Second

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/tandem-rpc/tandem/framework/replay"
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/logging"
 )
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 		_ = jsonrpc2.NewConn(jsonrpc2.Open(jsonrpc2.Join(os.Stdin, os.Stdout), jsonrpc2.Lines), mux(version), &jsonrpc2.Options{Linger: time.Minute}).Serve(context.Background())
 		os.Exit(0)
 	}
-	goleak.VerifyTestMain(m)
+	leak.Main(m)
 }
 
 type object = map[string]any

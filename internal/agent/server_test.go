@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/internal/notes"
 	"github.com/tandem-rpc/tandem/mcp"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // ask sends one request and returns the result, or the error, as JSON.
 func ask(t *testing.T, s *mcp.Server, method, params string) string {

@@ -10,14 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 	"github.com/tandem-rpc/tandem/mcp"
 	"github.com/tandem-rpc/tandem/mcp/mcptest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // TestWire uses everything there is in every revision, over a connection and through the host API, and holds every message of the server against the
 // published schema of the revision. The schema also says which methods there are: each must have been answered with a result.

@@ -5,10 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/tandem-rpc/tandem/cancel"
 	"github.com/tandem-rpc/tandem/framework"
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 	case "header":
 		framework.Main(front(jsonrpc2.Header))
 	}
-	goleak.VerifyTestMain(m)
+	leak.Main(m)
 }
 
 // front is the plain peer as a front end.

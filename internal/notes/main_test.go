@@ -3,7 +3,7 @@ package notes
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/tandem-rpc/tandem/internal/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }

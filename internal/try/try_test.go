@@ -13,9 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"go.uber.org/goleak"
-
 	"github.com/tandem-rpc/tandem/cancel"
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
@@ -23,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv("TRY_SERVER"); mode {
 	case "":
-		goleak.VerifyTestMain(m)
+		leak.Main(m)
 	case "deaf": // does not end with its input
 		time.Sleep(time.Minute)
 	default:

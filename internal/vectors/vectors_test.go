@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/tandem-rpc/tandem/internal/leak"
 )
 
 var file = flag.String("vectors", "testdata/wire.jsonl", "file of vectors to run, found from here or from the top of the module")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // read reads a file of vectors.
 func read(t testing.TB, name string) []Vector {

@@ -9,12 +9,12 @@ import (
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
-	"go.uber.org/goleak"
 
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/lsp"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // todo is a server for texts: each TODO is a diagnostic, words can be completed and renamed, a hover shows the word.
 func todo() *lsp.Server {

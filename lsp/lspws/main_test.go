@@ -13,13 +13,13 @@ import (
 
 	"github.com/coder/websocket"
 	"go.lsp.dev/protocol"
-	"go.uber.org/goleak"
 
+	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/lsp"
 	"github.com/tandem-rpc/tandem/lsp/lspws"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // patience is how long a test waits for what must come.
 const patience = 30 * time.Second

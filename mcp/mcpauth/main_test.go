@@ -20,10 +20,11 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
-	"go.uber.org/goleak"
+
+	"github.com/tandem-rpc/tandem/internal/leak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leak.Main(m) }
 
 // Keys are made once: RSA takes its time.
 var (
