@@ -10,7 +10,15 @@ import (
 // step. It touches only what differs between the old note and the new one. The
 // caller holds the lock.
 func (w *Workspace) replace(p string, e *entry) Change {
-	c := Change{Path: p, Old: w.note(p)}
+	c, targets := w.put(p, e)
+	c.Affected = slices.DeleteFunc(w.linkers(targets), func(q string) bool { return q == p })
+	return c
+}
+
+// put is replace without the affected notes, which are those with links to one
+// of the targets.
+func (w *Workspace) put(p string, e *entry) (c Change, targets []string) {
+	c = Change{Path: p, Old: w.note(p)}
 	w.list(p, e)
 	var oldTargets, newTargets, oldKeys, newKeys []string
 	if c.Old != nil {
@@ -34,11 +42,10 @@ func (w *Workspace) replace(p string, e *entry) Change {
 		w.countDirs(p, c.New != nil)
 	}
 	if c.Old == nil || c.New == nil || !slices.Equal(oldTargets, newTargets) || !sameAnchors(c.Old, c.New) {
-		keys := slices.Concat(oldTargets, newTargets)
-		c.Affected = slices.DeleteFunc(w.linkers(keys), func(q string) bool { return q == p })
+		targets = slices.Concat(oldTargets, newTargets)
 	}
 	w.sorted = nil
-	return c
+	return c, targets
 }
 
 // list keeps the catalog: the entry of path is about to become e.

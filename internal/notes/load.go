@@ -1,6 +1,7 @@
 package notes
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"runtime"
@@ -26,10 +27,9 @@ func (w *Workspace) load(ctx context.Context) error {
 		l.notes = l.notes[:w.options.MaxNotes]
 	}
 	type result struct {
-		note *Note
-		doc  document
-		new  []string // names of the terms this note was the first to have
-		err  error
+		counted
+		new []string // names of the terms this note was the first to have
+		err error
 	}
 	names := make([][]string, runtime.GOMAXPROCS(0))
 	results := make([]chan result, len(names))
@@ -41,16 +41,19 @@ func (w *Workspace) load(ctx context.Context) error {
 	for i := range results {
 		results[i] = make(chan result, 16)
 		wg.Go(func() {
-			c := newCounter()
+			c := newCounter(len(l.notes))
 			known := 0
+			var buf []byte
 			for at := i; at < len(l.notes); at += len(results) {
 				var r result
 				body, err := w.store.read(l.notes[at], w.options.MaxNote)
 				if err != nil {
 					r.err = err
 				} else {
-					r.note = Parse(l.notes[at], body)
-					r.doc = c.count(r.note)
+					r.note, r.worker = Parse(l.notes[at], body), i
+					d := c.count(r.note)
+					buf = d.pack(buf[:0])
+					r.packed, r.length = bytes.Clone(buf), d.length
 					r.new = slices.Clone(c.names[known:])
 					known = len(c.names)
 				}
@@ -79,8 +82,8 @@ func (w *Workspace) load(ctx context.Context) error {
 		if r.err != nil {
 			w.bad = append(w.bad, Skipped{p, r.err})
 		} else {
-			w.replace(p, &entry{disk: r.note})
-			all = append(all, counted{r.note, r.doc, worker})
+			w.put(p, &entry{disk: r.note})
+			all = append(all, r.counted)
 		}
 		if w.options.Progress != nil {
 			w.options.Progress(at+1, len(l.notes))

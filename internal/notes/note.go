@@ -47,9 +47,11 @@ type Note struct {
 	Front       []Field      // front matter in document order
 	Anchors     []Anchor     // ids given by raw HTML
 
+	// With few headings, or anchors, a look at all of them does for a map.
 	headingBy map[string]int32 // slug, id and id in lower case -> index
 	anchorBy  map[string]int32 // id -> index
 
+	slugs string   // of the headings, a line each
 	lines []uint32 // offset of the first byte of each line
 	keys  []string // what the links point at, see linkKeys
 	fold  string   // path and title in lower case
@@ -216,9 +218,9 @@ func (n *Note) HeadingAt(offset int) (*Heading, bool) {
 // Heading returns the heading an anchor names: by slug or explicit id, without
 // regard to case if nothing matches exactly, as people expect.
 func (n *Note) Heading(anchor string) (*Heading, bool) {
-	i, ok := n.headingBy[anchor]
+	i, ok := n.headingAt(anchor)
 	if !ok {
-		i, ok = n.headingBy[strings.ToLower(anchor)]
+		i, ok = n.headingAt(strings.ToLower(anchor))
 	}
 	if !ok {
 		return nil, false
@@ -226,42 +228,99 @@ func (n *Note) Heading(anchor string) (*Heading, bool) {
 	return &n.Headings[i], true
 }
 
+func (n *Note) headingAt(key string) (i int32, ok bool) {
+	if n.headingBy != nil {
+		i, ok = n.headingBy[key]
+		return i, ok
+	}
+	n.eachAnchor(func(k string, j int) bool {
+		i, ok = int32(j), k == key
+		return !ok
+	})
+	return i, ok
+}
+
+// eachAnchor calls f with what can stand for a heading and its index, what goes
+// before first, until it returns false.
+func (n *Note) eachAnchor(f func(key string, i int) bool) {
+	for i := range n.Headings { // unique, and in lower case already
+		if slug := n.Headings[i].Slug; slug != "" && !f(slug, i) {
+			return
+		}
+	}
+	for i := range n.Headings {
+		if id := n.Headings[i].ID; id != "" && !f(id, i) {
+			return
+		}
+	}
+	for i := range n.Headings {
+		if id := n.Headings[i].ID; id != "" && !f(strings.ToLower(id), i) {
+			return
+		}
+	}
+}
+
 // Anchor returns the raw HTML anchor with this id, exactly.
 func (n *Note) Anchor(id string) (*Anchor, bool) {
-	i, ok := n.anchorBy[id]
-	if !ok {
-		return nil, false
+	if n.anchorBy != nil {
+		i, ok := n.anchorBy[id]
+		if !ok {
+			return nil, false
+		}
+		return &n.Anchors[i], true
 	}
-	return &n.Anchors[i], true
+	for i := range n.Anchors {
+		if n.Anchors[i].ID == id {
+			return &n.Anchors[i], true
+		}
+	}
+	return nil, false
 }
+
+// fewAnchors is up to how many headings or anchors a note needs no map of them.
+const fewAnchors = 12
 
 // indexAnchors fills the maps behind Heading and Anchor. A note may have a
 // hundred thousand headings and as many links to them.
 func (n *Note) indexAnchors() {
-	if len(n.Headings) > 0 {
+	if len(n.Headings) > fewAnchors {
 		n.headingBy = make(map[string]int32, len(n.Headings))
+		n.eachAnchor(func(key string, i int) bool {
+			if _, taken := n.headingBy[key]; !taken {
+				n.headingBy[key] = int32(i)
+			}
+			return true
+		})
 	}
-	add := func(key string, i int) {
-		if _, taken := n.headingBy[key]; !taken && key != "" {
-			n.headingBy[key] = int32(i)
+	if len(n.Anchors) > fewAnchors {
+		n.anchorBy = make(map[string]int32, len(n.Anchors))
+		for i := range n.Anchors {
+			if _, taken := n.anchorBy[n.Anchors[i].ID]; !taken {
+				n.anchorBy[n.Anchors[i].ID] = int32(i)
+			}
 		}
 	}
-	for i := range n.Headings { // unique, and in lower case already
-		add(n.Headings[i].Slug, i)
-	}
+}
+
+// joinSlugs puts the slugs of the headings into one piece of memory, in which
+// one look tells that a note has no heading with some word.
+func (n *Note) joinSlugs() {
+	size := 0
 	for i := range n.Headings {
-		add(n.Headings[i].ID, i)
+		size += len(n.Headings[i].Slug) + 1
 	}
+	var b strings.Builder
+	b.Grow(size)
 	for i := range n.Headings {
-		add(strings.ToLower(n.Headings[i].ID), i)
+		b.WriteString(n.Headings[i].Slug)
+		b.WriteByte('\n')
 	}
-	for i := range n.Anchors {
-		if n.anchorBy == nil {
-			n.anchorBy = make(map[string]int32)
-		}
-		if _, taken := n.anchorBy[n.Anchors[i].ID]; !taken {
-			n.anchorBy[n.Anchors[i].ID] = int32(i)
-		}
+	n.slugs = b.String()
+	at := 0
+	for i := range n.Headings {
+		h := &n.Headings[i]
+		h.Slug = n.slugs[at : at+len(h.Slug)]
+		at += len(h.Slug) + 1
 	}
 }
 

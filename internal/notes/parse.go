@@ -40,14 +40,15 @@ func Parse(name, body string) *Note {
 		n.Text = strings.ToValidUTF8(body, "\uFFFD")
 		n.Repaired = true
 	}
-	sum := sha256.Sum256([]byte(body))
-	n.Version = hex.EncodeToString(sum[:16])
 	n.lines = lineStarts(n.Text)
 	front, fields := frontMatter(n.Text)
 	n.Front = fields
 
 	buf := buffers.Get().(*scratch)
-	source := mask(buf.source, n.Text, front)
+	source := append(buf.source[:0], body...)
+	sum := sha256.Sum256(source)
+	n.Version = hex.EncodeToString(sum[:16])
+	source = mask(source, n.Text, front)
 	f := &found{source: source, text: n.Text, links: buf.links[:0]}
 	pc := parser.NewContext()
 	pc.Set(foundKey, f)
@@ -57,6 +58,7 @@ func Parse(name, body string) *Note {
 	w := walker{note: n, found: f}
 	w.walk(tree)
 	n.Headings = exact(n.Headings)
+	n.joinSlugs()
 	n.Links = f.links
 	if cap(f.links) <= keepLinks { // else it is as good as full
 		n.Links = append([]Link(nil), f.links...)
@@ -264,6 +266,9 @@ func (w *walker) heading(n *ast.Heading) {
 
 // plain returns the text a reader sees of a block's inline content.
 func (w *walker) plain(block ast.Node) string {
+	if t, ok := block.FirstChild().(*ast.Text); ok && t.NextSibling() == nil && t.FirstChild() == nil && !t.SoftLineBreak() && !t.HardLineBreak() {
+		return strings.TrimSpace(w.decode(t.Segment.Value(w.source))) // most headings: a piece of the text
+	}
 	var b strings.Builder
 	for n := block.FirstChild(); n != nil; {
 		switch n := n.(type) {

@@ -33,7 +33,7 @@ func (w *Workspace) Search(query string, limit int) []Hit {
 	x := w.search
 	x.mu.Lock()
 	w.catchUp()
-	best := ranking{limit: limit}
+	best := top[ranked]{limit: limit, compare: ranked.compare}
 	for _, number := range x.score(words) {
 		s := &x.scores[number]
 		best.offer(ranked{x.docs[number], s.matched, s.score})
@@ -67,33 +67,6 @@ func (a ranked) compare(b ranked) int {
 	return strings.Compare(a.note.Path, b.note.Path)
 }
 
-// A ranking keeps the best of what it is offered. It lets the list grow to
-// twice the limit and then cuts it, which costs less than sorting everything.
-type ranking struct {
-	limit int
-	list  []ranked
-	worst ranked // of a full list, once it was cut
-	cut   bool
-}
-
-func (r *ranking) offer(x ranked) {
-	if r.cut && r.worst.compare(x) < 0 {
-		return
-	}
-	if r.list = append(r.list, x); len(r.list)/2 >= r.limit {
-		r.finish()
-	}
-}
-
-func (r *ranking) finish() []ranked {
-	slices.SortFunc(r.list, ranked.compare)
-	if len(r.list) >= r.limit {
-		r.list = r.list[:r.limit]
-		r.worst, r.cut = r.list[r.limit-1], true
-	}
-	return r.list
-}
-
 // maxWords bounds the words of a query that count.
 const maxWords = 32
 
@@ -125,12 +98,14 @@ type score struct {
 	word    int32 // 1 + index of the last word counted in matched
 }
 
+// The usual constants of BM25.
+const bm25K, bm25B = 1.2, 0.75
+
 // score sums in x.scores the weight of each word over the documents that hold
 // it and returns those documents. The caller holds x.mu and clears the scores.
 func (x *searchIndex) score(words []string) []uint32 {
-	const k, b = 1.2, 0.75 // the usual constants of BM25
 	live := float64(len(x.numbers))
-	norms := x.normalize(k, b)
+	norms := x.normalize()
 	touched := x.touched[:0]
 	for i, word := range words {
 		matches := x.matching(word)
@@ -143,17 +118,17 @@ func (x *searchIndex) score(words []string) []uint32 {
 		df := min(float64(with), live)
 		idf := math.Log(1 + (live-df+0.5)/(df+0.5))
 		for _, m := range matches {
-			weight := m.factor * idf * (k + 1)
+			weight := m.factor * idf * (bm25K + 1)
 			for _, q := range m.list {
-				norm := norms[q.doc]
+				norm := norms[q.doc()]
 				if norm == 0 {
 					continue // dead
 				}
-				s := &x.scores[q.doc]
+				s := &x.scores[q.doc()]
 				if s.word == 0 {
-					touched = append(touched, q.doc)
+					touched = append(touched, q.doc())
 				}
-				tf := float64(q.count)
+				tf := q.count()
 				s.score += weight * tf / (tf + norm)
 				if s.word != int32(i)+1 {
 					s.word = int32(i) + 1
@@ -169,7 +144,7 @@ func (x *searchIndex) score(words []string) []uint32 {
 // normalize returns, by document number, what BM25 adds to a term's count for
 // the length of its document; 0 for a dead document. They are worked out anew
 // only after an edit.
-func (x *searchIndex) normalize(k, b float64) []float64 {
+func (x *searchIndex) normalize() []float64 {
 	if x.normed == len(x.docs) && x.normTotal == x.total && x.normLive == len(x.numbers) {
 		return x.norms
 	}
@@ -178,7 +153,7 @@ func (x *searchIndex) normalize(k, b float64) []float64 {
 	for number, length := range x.lengths {
 		x.norms[number] = 0
 		if length > 0 {
-			x.norms[number] = k * (1 - b + b*float64(length)/average)
+			x.norms[number] = bm25K * (1 - bm25B + bm25B*float64(length)/average)
 		}
 	}
 	x.normed, x.normTotal, x.normLive = len(x.docs), x.total, len(x.numbers)
@@ -192,7 +167,7 @@ func (x *searchIndex) living(list []posting) int {
 	}
 	n := 0
 	for _, q := range list {
-		if x.lengths[q.doc] > 0 {
+		if x.lengths[q.doc()] > 0 {
 			n++
 		}
 	}

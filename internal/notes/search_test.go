@@ -151,7 +151,7 @@ func TestCounter(t *testing.T) {
 	for i := range 3000 { // grows the table
 		words = append(words, fmt.Sprintf("w%d", i), fmt.Sprintf("a_long_word_%d_with_an_end", i))
 	}
-	c := newCounter()
+	c := newCounter(0)
 	ids := make(map[uint32]string)
 	for _, word := range words {
 		id := c.find([]byte(word), true).id
@@ -181,5 +181,25 @@ func TestCounter(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestPosting packs numbers of documents and counts up to their limits, and terms.
+func TestPosting(t *testing.T) {
+	for _, doc := range []uint32{0, 1, maxDocs - 1} {
+		for count, want := range map[uint16]float64{1: 1, maxCount - 1: maxCount - 1, maxCount: maxCount, maxCount + 1: maxCount, 65535: maxCount} {
+			if p := newPosting(doc, count); p.doc() != doc || p.count() != want {
+				t.Errorf("document %d, count %d: got %d, %v", doc, count, p.doc(), p.count())
+			}
+		}
+	}
+	if 3*maxNotes+4096 >= maxDocs {
+		t.Error("numbers of documents run out before they are given anew")
+	}
+	want := []termCount{{0, 1}, {1<<32 - 1, 65535}, {300, 2}}
+	var got []termCount
+	unpack(document{terms: want}.pack([]byte(nil)), func(term uint32, count uint16) { got = append(got, termCount{term, count}) })
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("unpacked %v, want %v", got, want)
 	}
 }

@@ -1,10 +1,6 @@
 package notes
 
-import (
-	"cmp"
-	"slices"
-	"strings"
-)
+import "strings"
 
 // A Symbol is a note, or a heading of one, found by its name.
 type Symbol struct {
@@ -21,14 +17,25 @@ func (s Symbol) Name() string {
 	return s.Note.Title
 }
 
-func (s Symbol) compare(b Symbol) int {
-	line := func(s Symbol) int {
-		if s.Heading == nil {
-			return -1
-		}
-		return s.Heading.Line
+func (s Symbol) line() int {
+	if s.Heading == nil {
+		return -1
 	}
-	return cmp.Or(s.rank-b.rank, len(s.Name())-len(b.Name()), strings.Compare(s.Note.Path, b.Note.Path), line(s)-line(b))
+	return s.Heading.Line
+}
+
+func (s Symbol) compare(b Symbol) int {
+	// Step by step: thousands are compared, and few as far as their paths.
+	if s.rank != b.rank {
+		return s.rank - b.rank
+	}
+	if x, y := len(s.Name()), len(b.Name()); x != y {
+		return x - y
+	}
+	if s.Note != b.Note {
+		return strings.Compare(s.Note.Path, b.Note.Path)
+	}
+	return s.line() - b.line()
 }
 
 // Symbols returns the notes and headings whose names have all the words of a
@@ -47,43 +54,41 @@ func (w *Workspace) Symbols(query string, limit int) []Symbol {
 	for i, word := range words {
 		slugs[i] = Slugify(word)
 	}
+	best := top[Symbol]{limit: limit, compare: Symbol.compare}
 	w.mu.RLock()
 	defer w.mu.RUnlock()
-	list := make([]Symbol, 0, 4*limit)
-	add := func(s Symbol, rank int) {
-		if rank >= noMatch {
-			return
-		}
-		s.rank = rank
-		if list = append(list, s); len(list) == cap(list) {
-			slices.SortFunc(list, Symbol.compare)
-			list = list[:limit]
-		}
-	}
-	for _, e := range w.entries {
-		n := e.note()
-		_, title, _ := strings.Cut(n.fold, "\n")
+	for i := range w.catalog {
+		n := w.catalog[i].note
+		_, title, _ := strings.Cut(w.catalog[i].fold, "\n")
 		rank := allWords(title, words)
 		if rank == noMatch && len(words) > 0 {
-			rank = min(noMatch, allWords(n.fold, words)+4) // by path
+			rank = min(noMatch, allWords(w.catalog[i].fold, words)+4) // by path
 		}
-		add(Symbol{Note: n}, rank)
-		if len(words) == 0 {
+		if rank < noMatch {
+			best.offer(Symbol{Note: n, rank: rank})
+		}
+		// A slug is the heading's text in lower case, made already.
+		if len(words) == 0 || !holdsAll(n.slugs, slugs) {
 			continue
 		}
-		for i := range n.Headings {
-			// A slug is the heading's text in lower case, made already.
-			if h := &n.Headings[i]; h.Text != n.Title && h.Text != "" {
-				rank := noMatch
-				if !slices.Contains(slugs, "") {
-					rank = allWords(h.Slug, slugs)
-				}
-				add(Symbol{Note: n, Heading: h}, rank)
+		for j := range n.Headings {
+			h := &n.Headings[j]
+			if rank := allWords(h.Slug, slugs); rank < noMatch && h.Text != n.Title && h.Text != "" {
+				best.offer(Symbol{Note: n, Heading: h, rank: rank})
 			}
 		}
 	}
-	slices.SortFunc(list, Symbol.compare)
-	return list[:min(limit, len(list))]
+	return best.finish()
+}
+
+// holdsAll reports whether a text holds all words, of which none is empty.
+func holdsAll(text string, words []string) bool {
+	for _, word := range words {
+		if word == "" || !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
 }
 
 // allWords is the worst rank of the words in a name, noMatch if one is missing.

@@ -14,8 +14,12 @@ const maxTerm = 64
 // which it begins. Letters and digits make terms; a script that is written
 // without blanks gives one term a character, so that any part of it is found.
 // The term is only valid during the call.
-func terms(text string, f func(term []byte, at int) bool) {
-	var buf [maxTerm + utf8.UTFMax]byte
+func terms(text string, f func(term []byte, at int) bool) { new(splitter).terms(text, f) }
+
+// A splitter has the memory that finding terms needs.
+type splitter [maxTerm + utf8.UTFMax]byte
+
+func (buf *splitter) terms(text string, f func(term []byte, at int) bool) {
 	n, start := 0, 0
 	for i := 0; i < len(text); {
 		c := text[i]

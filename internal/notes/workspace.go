@@ -16,7 +16,7 @@ import (
 type Options struct {
 	MaxNote  int64 // bytes of one note; default 32 MiB
 	MaxTotal int64 // bytes of all notes together; default 1 GiB
-	MaxNotes int   // number of notes; default 100,000
+	MaxNotes int   // number of notes; default 100,000, at most 1,048,576
 
 	// Flat has only the files of the directory itself read, not those below it.
 	// Links to files below work if the files exist.
@@ -27,7 +27,10 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-const maxFiles = 1 << 20 // files and directories one scan looks at
+const (
+	maxFiles = 1 << 20 // files and directories one scan looks at
+	maxNotes = maxFiles
+)
 
 func (o *Options) withDefaults() Options {
 	var d Options
@@ -43,6 +46,7 @@ func (o *Options) withDefaults() Options {
 	if d.MaxNotes <= 0 {
 		d.MaxNotes = 100_000
 	}
+	d.MaxNotes = min(d.MaxNotes, maxNotes)
 	return d
 }
 
