@@ -61,23 +61,31 @@ func AppendUnquoted(dst, contents []byte) []byte {
 
 // Unquote returns what the contents of a JSON string mean, as [AppendUnquoted] does.
 func Unquote(contents []byte) string {
-	const piece = 2 << 10
-	if bytes.IndexByte(contents, '\\') < 0 {
+	clean := bytes.IndexByte(contents, '\\')
+	if clean < 0 {
 		return string(contents)
 	}
-	if len(contents) <= piece {
-		var buf [piece + textSlack]byte
+	// Most callers stand on a young goroutine. A larger array would make its stack grow, which takes longer than to decode a few thousand bytes.
+	var buf [512]byte
+	if len(contents) <= len(buf)-textSlack {
 		n, _ := unquoteInto(buf[:], contents)
 		return string(buf[:n])
 	}
 	// A Builder's memory is not cleared first, and so it is written once: what goes by way of buf stays in the nearest cache.
 	var text strings.Builder
 	text.Grow(len(contents))
-	var buf [2 * piece]byte
 	for len(contents) > 0 {
+		if clean < 0 {
+			clean = len(contents)
+		}
+		if clean > len(buf)/4 {
+			text.Write(contents[:clean])
+			contents = contents[clean:]
+		}
 		n, used := unquoteInto(buf[:], contents)
 		text.Write(buf[:n])
 		contents = contents[used:]
+		clean = bytes.IndexByte(contents, '\\')
 	}
 	if text.Cap() > text.Len()*2 {
 		return strings.Clone(text.String()) // much of it was escapes

@@ -51,3 +51,14 @@ func BenchmarkText(b *testing.B) {
 		run("Check", func() { skipString(quoted, 1) })
 	}
 }
+
+// BenchmarkUnquoteYoung decodes on goroutines of their own, as most arguments of requests that wait are: what it needs of the stack, that has to grow first.
+func BenchmarkUnquoteYoung(b *testing.B) {
+	quoted := AppendString(nil, sourceText(4<<10))
+	done := make(chan string)
+	b.SetBytes(4 << 10)
+	for b.Loop() {
+		go func() { done <- Unquote(quoted[1 : len(quoted)-1]) }()
+		<-done
+	}
+}

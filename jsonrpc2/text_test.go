@@ -24,7 +24,7 @@ func TestTextAlignment(t *testing.T) {
 
 // Long texts are decoded in pieces, which must not end inside of an escape.
 func TestTextPieces(t *testing.T) {
-	for _, unit := range []string{"0123456\n", "a\n", "\x01", "😀", "\"", "é", strings.Repeat("x", 4093) + "\n"} {
+	for _, unit := range []string{"0123456\n", "a\n", "\x01", "😀", "\"", "é", strings.Repeat("x", 121) + "\n", strings.Repeat("x", 473) + "\n", strings.Repeat("x", 4093) + "\n"} {
 		for pad := range 14 {
 			checkText(t, strings.Repeat("y", pad)+strings.Repeat(unit, 9000/len(unit)+2))
 		}
