@@ -16,7 +16,10 @@ import (
 	"github.com/tandem-rpc/tandem/mcp/mcphttp"
 )
 
-var _ framework.Web = (*mcphttp.Site)(nil)
+var (
+	_ framework.Web       = (*mcphttp.Site)(nil)
+	_ framework.Sessioned = (*mcphttp.Site)(nil)
+)
 
 // page is a Web whose answers say what it was asked.
 type page struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,13 +18,31 @@ import (
 // feed gives a connection to the feeds of the runtime: its messages, and when they waited and ran. done tells them that it has ended. Without feeds
 // nothing is added.
 func (rt *Runtime) feed(o *jsonrpc2.Options, fe protocol, at place) (done func(error)) {
+	return rt.feedFor("", o, fe, at)
+}
+
+// feedSessions gives the sessions of a Web to the feeds, each as a connection of its own. It returns nil if there are no feeds.
+func (rt *Runtime) feedSessions(w Web, at place) func(id, client string) (*jsonrpc2.Options, func(error)) {
+	if !slices.ContainsFunc(rt.Feeds, func(f *logging.Feed) bool { return f != nil }) {
+		return nil
+	}
+	return func(id, client string) (*jsonrpc2.Options, func(error)) {
+		o, one := new(jsonrpc2.Options), at
+		if id != "" {
+			one.name += "/" + id
+		}
+		return o, rt.feedFor(client, o, w, one)
+	}
+}
+
+func (rt *Runtime) feedFor(client string, o *jsonrpc2.Options, fe protocol, at place) (done func(error)) {
 	var cancels []logging.Cancel
 	for _, c := range fe.Conventions() {
 		cancels = append(cancels, logging.Cancel{Method: c.Method, Param: c.Param})
 	}
 	var sources []*logging.Source
 	for _, f := range rt.Feeds {
-		s := f.Open(at.name, fe.Protocol(), cancels...)
+		s := f.OpenFor(client, at.name, fe.Protocol(), cancels...)
 		if s == nil {
 			continue
 		}

@@ -26,6 +26,15 @@ type Web interface {
 	// A Web may have a method URL(net.Addr) string too: where it is found when l listens there, for people to read.
 }
 
+// Sessioned is implemented by a [Web] that can tell the sessions of its clients apart. What passes in each is then a connection of its own for [Runtime.Feeds].
+type Sessioned interface {
+	// ServeSessions is called in place of Serve. The Tap, Report and Observe of o are then for what all sessions have in common, the log and the metrics.
+	// session, if not nil, is to be called when a session begins, at the latest before its first message: id tells it from others, and is no secret; client is
+	// what the client calls itself, if it has. The options it returns have the Tap and Observe of that session; end is to be called when that has ended, with
+	// why if not in good order. What belongs to no session may have one with the id "".
+	ServeSessions(ctx context.Context, l net.Listener, o *jsonrpc2.Options, session func(id, client string) (*jsonrpc2.Options, func(error))) error
+}
+
 // web is a Web that serves what one listener gives it.
 type web struct {
 	handed chan net.Conn
@@ -45,13 +54,21 @@ func (rt *Runtime) startWeb(ctx context.Context, ln net.Listener, w Web, name st
 	l = &web{handed: make(chan net.Conn), addr: ln.Addr(), over: serving.Done()}
 	log := rt.logger().With("protocol", w.Protocol(), "connection", name)
 	o := rt.options(w, log, place{name: name})
-	fed := rt.feed(o, w, place{name: name})
+	serve, fed := w.Serve, func(error) {}
+	if each, ok := w.(Sessioned); ok {
+		session := rt.feedSessions(w, place{name: name})
+		serve = func(ctx context.Context, l net.Listener, o *jsonrpc2.Options) error {
+			return each.ServeSessions(ctx, l, o, session)
+		}
+	} else {
+		fed = rt.feed(o, w, place{name: name})
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer rt.remove(s)
 		defer cancel() // it may have failed: connections must not wait for it
-		err := contain(func() error { return w.Serve(serving, l, o) })
+		err := contain(func() error { return serve(serving, l, o) })
 		fed(nil)
 		if err != nil && !errors.Is(err, net.ErrClosed) && ctx.Err() == nil {
 			log.Warn("serving HTTP failed", "error", rt.text(err))

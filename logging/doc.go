@@ -27,7 +27,8 @@
 //	{"time":"2026-05-01T12:00:01.5Z","kind":"close","process":"9f3c","connection":"stdio"}
 //	{"time":"2026-05-01T12:00:01.6Z","kind":"end","process":"9f3c"}
 //
-// Later processes may append theirs, each beginning with a header; member process
+// A client that has said what it calls itself when its connection begins, as those over HTTP have, is in member client of the record that opens it. Later
+// processes may append theirs, each beginning with a header; member process
 // tells apart what several write at once. What did not get into the file because
 // it was too slow is counted by records of the kind dropped.
 //

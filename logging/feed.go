@@ -105,6 +105,7 @@ func NewFeed(sink Sink, o *FeedOptions) *Feed {
 type Source struct {
 	feed     *Feed
 	name     string
+	client   string
 	protocol string
 	cancels  []Cancel
 
@@ -117,10 +118,24 @@ type Source struct {
 
 // Open begins a connection. Its name gets a number when it was used before. A nil *Feed gives a nil *Source.
 func (f *Feed) Open(name, protocol string, cancels ...Cancel) *Source {
+	return f.OpenFor("", name, protocol, cancels...)
+}
+
+// maxClient is how many bytes of a client's name are kept.
+const maxClient = 200
+
+// OpenFor is Open for a client that has said what it calls itself. The text may be anything: it is redacted, and shortened.
+func (f *Feed) OpenFor(client, name, protocol string, cancels ...Cancel) *Source {
 	if f == nil {
 		return nil
 	}
-	s := &Source{feed: f, name: printable(name, false), protocol: printable(protocol, false), cancels: cancels}
+	if client != "" {
+		client = printable(f.redactor.Text(client), false)
+		if len(client) > maxClient {
+			client = cut(client, maxClient) + "…"
+		}
+	}
+	s := &Source{feed: f, name: printable(name, false), client: client, protocol: printable(protocol, false), cancels: cancels}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s.name == "" {

@@ -81,7 +81,7 @@ func (f *Feed) emit(i *item, texts, scratch []byte) []byte {
 	}
 	switch i.kind {
 	case KindOpen:
-		r.Protocol, r.Cancel = i.source.protocol, i.source.cancels
+		r.Protocol, r.Client, r.Cancel = i.source.protocol, i.source.client, i.source.cancels
 	case KindClose:
 		r.Message = printable(f.redactor.Text(string(text)), false)
 	case KindTiming:

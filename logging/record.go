@@ -21,7 +21,7 @@ type Kind string
 // The kinds of record.
 const (
 	KindHeader  Kind = "header"  // a process begins to record: Format, Version, Program
-	KindOpen    Kind = "open"    // a connection begins: Protocol, Cancel
+	KindOpen    Kind = "open"    // a connection begins: Protocol, Client, Cancel
 	KindMessage Kind = ""        // a message passed: Direction, Length, Message, Truncated, Unit
 	KindTiming  Kind = "timing"  // a handler has returned: Unit, ID, Queued, Run
 	KindDropped Kind = "dropped" // Count messages of Length bytes together are missing here, the record did not keep up
@@ -51,6 +51,7 @@ type Record struct {
 	Process    string        `json:"process,omitempty"`    // tells processes apart that write to one file
 	Connection string        `json:"connection,omitempty"` // a name, unique in the process
 	Protocol   string        `json:"protocol,omitempty"`   // spoken on the connection
+	Client     string        `json:"client,omitempty"`     // what the other side calls itself, where that is known when the connection begins
 	Cancel     []Cancel      `json:"cancel,omitempty"`     // how the protocol cancels
 	Direction  Direction     `json:"direction,omitempty"`  // of the message
 	Unit       uint64        `json:"unit,omitempty"`       // number of the inbound message on its connection, from 1
@@ -75,6 +76,7 @@ func (r *Record) Append(b []byte) []byte {
 	b = appendMember(b, "process", r.Process)
 	b = appendMember(b, "connection", r.Connection)
 	b = appendMember(b, "protocol", r.Protocol)
+	b = appendMember(b, "client", r.Client)
 	if len(r.Cancel) > 0 {
 		text, _ := json.Marshal(r.Cancel) // strings always encode
 		b = append(append(b, `,"cancel":`...), text...)

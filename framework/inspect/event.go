@@ -30,13 +30,14 @@ type event struct {
 	Queued    int64   `json:"q,omitempty"`     // ns
 	Run       int64   `json:"r,omitempty"`     // ns
 	Protocol  string  `json:"p,omitempty"`
+	Client    string  `json:"a,omitempty"` // what the other side calls itself
 }
 
 // eventSize is what an event takes beside its texts.
 const eventSize = 240
 
 func (e *event) size() int {
-	return eventSize + len(e.Text) + len(e.Method) + len(e.ID) + len(e.Cancels)
+	return eventSize + len(e.Text) + len(e.Method) + len(e.ID) + len(e.Cancels) + len(e.Client)
 }
 
 // isMessage tells messages from what is said about them.
@@ -63,7 +64,7 @@ func (p *Page) events(r *logging.Record, conventions []cancel.Convention) []even
 	case logging.KindTiming:
 		e.Kind, e.Unit, e.ID, e.Queued, e.Run = "timing", r.Unit, short(r.ID), int64(r.Queued), int64(r.Run)
 	case logging.KindOpen:
-		e.Kind, e.Protocol = "open", r.Protocol
+		e.Kind, e.Protocol, e.Client = "open", r.Protocol, r.Client
 	case logging.KindClose:
 		e.Kind, e.Text = "close", r.Message
 	case logging.KindDropped:

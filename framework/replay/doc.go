@@ -20,6 +20,6 @@
 // # What cannot be replayed
 //
 // Secrets were taken out of a recording, so a server that checks them answers otherwise. What is outside of the messages, files most of all, must
-// be as it was. Messages that were cut, dropped, or no JSON in the first place are skipped, and counted. Sessions over HTTP that were recorded as one
-// connection are replayed as one.
+// be as it was. Messages that were cut, dropped, or no JSON in the first place are skipped, and counted. A session over HTTP is replayed as if it had been on
+// standard input; one of a revision with initialize that never said it, since its client had lost its session, is refused then.
 package replay

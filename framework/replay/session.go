@@ -17,7 +17,8 @@ type Session struct {
 	Process    string // that recorded it
 	Connection string
 	Protocol   string
-	Whole      bool // nothing of it was dropped, cut, or left out because it was no JSON
+	Client     string // what the client calls itself, where that is known
+	Whole      bool   // nothing of it was dropped, cut, or left out because it was no JSON
 
 	steps   []step
 	cancels []logging.Cancel // how requests are given up
@@ -74,7 +75,7 @@ func Read(r io.Reader) ([]*Session, error) {
 			if len(all) == maxSessions {
 				return nil, fmt.Errorf("replay: more than %d connections", maxSessions)
 			}
-			s = &Session{Process: rec.Process, Connection: rec.Connection, Protocol: rec.Protocol, Whole: true}
+			s = &Session{Process: rec.Process, Connection: rec.Connection, Protocol: rec.Protocol, Client: rec.Client, Whole: true}
 			s.cancels = slices.Clone(rec.Cancel)
 			byName[key] = s
 			all = append(all, s)

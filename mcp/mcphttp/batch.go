@@ -14,7 +14,7 @@ var errBatch = invalidRequest("the revision has no batches")
 func (p *post) batch(byHeader bool) {
 	h := p.h
 	if byHeader {
-		h.refuse(p.w, http.StatusBadRequest, "", errBatch)
+		p.answer(http.StatusBadRequest, "", errBatch)
 		return
 	}
 	if !p.checkVersion() {
@@ -25,17 +25,20 @@ func (p *post) batch(byHeader bool) {
 	case s == nil:
 		return
 	case s == nobody && (p.version != "" && p.version != silentVersion || !h.isLegacy(silentVersion)), s != nobody && s.mcp.Revision() != silentVersion:
-		h.refuse(p.w, http.StatusBadRequest, "null", errBatch)
+		p.answer(http.StatusBadRequest, "null", errBatch)
 		return
 	}
+	if s != nobody {
+		s.follow(p)
+	}
 	if most := h.server.Dispatcher().MaxBatch(); p.m.Entries == 0 || p.m.Entries > most {
-		h.refuse(p.w, http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
+		p.answer(http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
 		return
 	}
 	// Inspect has seen that it is JSON and not too deep.
 	var entries []json.RawMessage
 	if json.Unmarshal(p.payload, &entries) != nil {
-		h.refuse(p.w, http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
+		p.answer(http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
 		return
 	}
 	rest := make([]json.RawMessage, 0, len(entries))
@@ -45,7 +48,7 @@ func (p *post) batch(byHeader bool) {
 		m, err := mcp.Inspect(e)
 		switch {
 		case err == nil && (m.Modern || m.Method == "initialize"):
-			h.refuse(p.w, http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
+			p.answer(http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
 			return
 		case err == nil && m.Kind == jsonrpc2.KindResponse:
 			responses, texts = append(responses, m), append(texts, e)
@@ -61,10 +64,10 @@ func (p *post) batch(byHeader bool) {
 		ok, full := s.enter(true)
 		switch {
 		case !ok:
-			h.refuse(p.w, http.StatusNotFound, "", errNoSession)
+			p.answer(http.StatusNotFound, "", errNoSession)
 			return
 		case full:
-			h.busy(p.w, http.StatusTooManyRequests, "", "Too many requests of this session")
+			p.busy(http.StatusTooManyRequests, "Too many requests of this session")
 			return
 		}
 		defer func() {

@@ -25,6 +25,7 @@ type exchange struct {
 	era             era
 	session         *session // of legacy
 	accept          accepts
+	line            *line
 	id              string // of the request, to answer with an error; "": a batch
 	listen          bool
 	until           time.Time               // the caller is known until then
@@ -127,7 +128,7 @@ func (x *exchange) streamFor(speak bool) (st *stream, err error) {
 func (x *exchange) upgrade(speak bool) {
 	x.state = streaming
 	x.out = newOutlet(x.w, x.h.o.WriteTimeout, x.over)
-	st := &stream{h: x.h}
+	st := &stream{h: x.h, line: x.line}
 	if x.session != nil {
 		st = x.session.open()
 	} else if x.era == modern {
@@ -219,7 +220,7 @@ func (x *exchange) write(status int) {
 		accepted(x.w) // it was cancelled
 		return
 	}
-	x.h.reply(x.w, status, x.answer)
+	x.h.reply(x.w, x.line, status, x.answer)
 	x.answer = nil // its memory is used again
 }
 
@@ -282,7 +283,9 @@ func (x *exchange) serve(p *post) {
 			p.m.Borrow()
 		}
 		buf := answerPool.Get().(*[]byte)
-		out := x.h.observed(x, p.delivery(x.era, x.session, peer), (*buf)[:0])
+		present := x.gone(p)
+		out := x.h.observed(x, p.delivery(x.era, x.session, peer), p.line, p.unit, (*buf)[:0])
+		present()
 		x.finish(out)
 		if cap(out) > cap(*buf) && cap(out) <= maxPooled {
 			*buf = out
@@ -297,10 +300,11 @@ func (x *exchange) serve(p *post) {
 	m := p.m
 	d := p.delivery(x.era, x.session, peer)
 	d.Message = &m
+	unit := p.unit
 	go func() {
 		defer x.h.leave()
 		defer x.session.leave(true)
-		x.finish(x.h.observed(x, d, nil))
+		x.finish(x.h.observed(x, d, x.line, unit, nil))
 	}()
 	client := p.r.Context().Done()
 	select {
@@ -341,8 +345,8 @@ func (x *exchange) polls() bool {
 	return x.h.o.Polling && x.accept.stream && x.session != nil && x.session.keeps()
 }
 
-// observed calls the server, with MaxRun, Reporter and Observe around it.
-func (h *Handler) observed(ctx context.Context, d mcp.Delivery, dst []byte) (out []byte) {
+// observed calls the server, with MaxRun, Reporter and Observe around it. unit is the number of the message on a line.
+func (h *Handler) observed(ctx context.Context, d mcp.Delivery, l *line, unit uint64, dst []byte) (out []byte) {
 	if h.o.MaxRun > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, h.o.MaxRun)
@@ -351,7 +355,7 @@ func (h *Handler) observed(ctx context.Context, d mcp.Delivery, dst []byte) (out
 	if h.o.Reporter != nil {
 		ctx = mcp.WithReporter(ctx, h.o.Reporter)
 	}
-	if h.o.Observe == nil {
+	if h.o.Observe == nil && l == nil {
 		return h.server.Deliver(ctx, d, dst)
 	}
 	start := time.Now()
@@ -361,7 +365,16 @@ func (h *Handler) observed(ctx context.Context, d mcp.Delivery, dst []byte) (out
 		Method: m.Method, ID: m.ID, Notification: m.Kind == jsonrpc2.KindNotification, Run: time.Since(start),
 		In: len(m.Params), Out: len(out), Code: mcp.AnswerCode(out),
 	}
+	if h.o.Observe != nil {
+		h.observe(e)
+	}
+	e.Unit = unit
+	l.observe(e)
+	return out
+}
+
+// observe calls Observe and survives it.
+func (h *Handler) observe(e jsonrpc2.Event) {
 	defer func() { _ = recover() }()
 	h.o.Observe(e)
-	return out
 }

@@ -134,6 +134,7 @@ func (h *Handler) delete(w http.ResponseWriter, r *http.Request, key string) {
 	if s == nil {
 		return
 	}
+	s.left.Store(true)
 	if !h.close(s, ErrSessionEnded) {
 		h.refuse(w, http.StatusNotFound, "", errNoSession)
 		return

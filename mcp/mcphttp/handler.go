@@ -23,6 +23,7 @@ type Handler struct {
 	names  atomic.Uint64 // of streams
 	bodies watch         // that are read
 	waits  watch         // exchanges without answer
+	lines  lines
 
 	legacy     bool // the server speaks revisions with initialize
 	errVersion *jsonrpc2.Error

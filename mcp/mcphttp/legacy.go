@@ -51,6 +51,7 @@ func (p *post) legacy() {
 		p.withoutSession()
 		return
 	}
+	s.follow(p)
 	request := p.m.Kind == jsonrpc2.KindRequest
 	ok, full := s.enter(request)
 	switch {
@@ -58,7 +59,7 @@ func (p *post) legacy() {
 		p.refuse(http.StatusNotFound, errNoSession)
 		return
 	case full:
-		h.busy(p.w, http.StatusTooManyRequests, p.m.ID.String(), "Too many requests of this session")
+		p.busy(http.StatusTooManyRequests, "Too many requests of this session")
 		return
 	}
 	defer func() {
@@ -133,6 +134,7 @@ func (p *post) withoutSession() {
 	if p.version == "" {
 		p.version = silentVersion
 	}
+	defer p.group()()
 	switch p.m.Kind {
 	case jsonrpc2.KindResponse:
 		h.report(p.r.Context(), errStray)
@@ -168,11 +170,11 @@ func (j joined) Value(key any) any {
 func (p *post) initialize() {
 	h := p.h
 	if h.phase.Load() != open {
-		h.busy(p.w, http.StatusServiceUnavailable, p.m.ID.String(), errShuttingDown.Message)
+		p.busy(http.StatusServiceUnavailable, errShuttingDown.Message)
 		return
 	}
 	if !h.reserve(p.key) {
-		h.busy(p.w, http.StatusServiceUnavailable, p.m.ID.String(), "Too many sessions")
+		p.busy(http.StatusServiceUnavailable, "Too many sessions")
 		return
 	}
 	s, err := h.newSession(p.key)
@@ -189,15 +191,18 @@ func (p *post) initialize() {
 		h.unreserve(p.key)
 		return
 	}
+	s.follow(p)
+	x.line = p.line
 	x.Context = p.r.Context()
 	// The id of the session goes into the headers, and is only good once the answer is there: nothing may be sent before.
 	stream := x.accept.stream
 	x.accept.stream = false
-	out := h.observed(x, p.delivery(legacy, s, nil), nil)
+	out := h.observed(x, p.delivery(legacy, s, nil), p.line, p.unit, nil)
 	x.accept.stream = stream
 	switch {
 	case !s.mcp.Initialized():
 		h.unreserve(p.key)
+		s.left.Store(true)
 		s.end(ErrSessionEnded)
 	case !h.add(s):
 		h.unreserve(p.key)

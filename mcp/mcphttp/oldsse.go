@@ -98,6 +98,7 @@ func (h *Handler) openSSE(w http.ResponseWriter, r *http.Request, key string, un
 		st.mu.Unlock()
 		<-o.done
 	}
+	s.left.Store(true)
 	h.close(s, ErrSessionEnded) // the stream is the session
 }
 
@@ -118,13 +119,14 @@ func (h *Handler) postSSE(w http.ResponseWriter, r *http.Request, key string, _ 
 	}
 	m := p.m
 	request := m.Kind == jsonrpc2.KindRequest || m.Kind == jsonrpc2.KindBatch
+	s.follow(p)
 	entered, full := s.enter(request)
 	switch {
 	case !entered:
 		p.refuse(http.StatusNotFound, errNoSession)
 		return
 	case full:
-		h.busy(w, http.StatusTooManyRequests, m.ID.String(), "Too many requests of this session")
+		p.busy(http.StatusTooManyRequests, "Too many requests of this session")
 		return
 	}
 	switch m.Kind {
@@ -146,17 +148,18 @@ func (h *Handler) postSSE(w http.ResponseWriter, r *http.Request, key string, _ 
 	// The answer to the POST is not the answer to the request, and must not wait for it: the next message may be its cancellation.
 	ctx := context.WithoutCancel(r.Context())
 	h.active.Add(1)
+	line, unit := p.line, p.unit
 	go func() {
 		defer h.leave()
 		defer s.leave(true)
-		s.reply(ctx, &m)
+		s.reply(ctx, &m, line, unit)
 	}()
 	accepted(w)
 }
 
 // reply serves a request whose answer goes on the session's own stream.
-func (s *session) reply(ctx context.Context, m *mcp.Message) {
-	out := s.h.observed(ctx, mcp.Delivery{Message: m, Session: s.mcp}, nil)
+func (s *session) reply(ctx context.Context, m *mcp.Message, l *line, unit uint64) {
+	out := s.h.observed(ctx, mcp.Delivery{Message: m, Session: s.mcp}, l, unit, nil)
 	if out == nil {
 		return
 	}

@@ -138,6 +138,15 @@ type Options struct {
 	Tap jsonrpc2.Tap
 	// Observe is given one Event for each request and notification that was handed to the server.
 	Observe func(jsonrpc2.Event)
+	// Session tells the messages of one client from those of others, where Tap and Observe get those of all. It is called when a client is first heard of, and
+	// returned options' Tap and Observe get what passes from then on until end is called, with why if that was not in good order: one call after the other, in
+	// order, an answer before its consequences. They must be quick, and must not call the handler. Event.Unit is the number of the message, from 1.
+	//
+	// id is a short hash of the session's id, of no use to anybody else. client is the name and version that the client gives itself, which may be anything, of
+	// any length. Requests without a session are taken together by caller, address and client, apart from those that have the same id at the same time; their
+	// id is StatelessID. A client that cancels such a request by closing the response is shown to have sent notifications/cancelled. What belongs to
+	// nobody, such as a body that is no JSON, has the id "". Nil: nothing is looked at.
+	Session func(id, client string) (o *jsonrpc2.Options, end func(why error))
 	// Reporter is told every unexpected error of a request beside [mcp.Server.Reporter]; r may be nil. A panic in it is dropped.
 	Reporter func(ctx context.Context, r *jsonrpc2.Request, err error)
 	// Report is told what goes wrong without a client being told: answers that could not be delivered, stray responses, failures of the store,

@@ -27,8 +27,10 @@ type post struct {
 	version string // of the header; "" if there is none, or more than one
 	twice   bool   // there is more than one
 	sid     string
-	lent    bool // the payload is nobody's after the answer, unless it was taken
-	handed  bool // a goroutine of its own leaves the session
+	line    *line  // whose it is
+	unit    uint64 // its number there
+	lent    bool   // the payload is nobody's after the answer, unless it was taken
+	handed  bool   // a goroutine of its own leaves the session
 }
 
 var posts = sync.Pool{New: func() any { return new(post) }}
@@ -89,7 +91,7 @@ func (p *post) read() (ok bool) {
 	p.payload = bytes.TrimPrefix(p.payload, byteOrderMark)
 	h.inbound(p.payload)
 	if p.m, err = mcp.Inspect(p.payload); err != nil {
-		h.refuse(w, http.StatusBadRequest, "", jsonrpc2.ErrParse)
+		p.answer(http.StatusBadRequest, "", jsonrpc2.ErrParse)
 		return false
 	}
 	return true
@@ -119,15 +121,16 @@ func (p *post) dispatch() {
 		p.batch(byHeader)
 	case p.m.Kind == jsonrpc2.KindInvalid:
 		if s := p.h.find(p.sid, p.key, false); s != nil {
+			s.follow(p)
 			s.broken(&p.m)
 		}
 		p.refuse(http.StatusBadRequest, jsonrpc2.ErrInvalidRequest)
 	case p.m.Kind == jsonrpc2.KindRequest && p.m.ID.IsNull():
 		if !p.m.Modern && !byHeader {
-			p.h.refuse(p.w, http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
+			p.answer(http.StatusBadRequest, "null", jsonrpc2.ErrInvalidRequest)
 			return
 		}
-		p.h.refuse(p.w, http.StatusBadRequest, "", jsonrpc2.ErrInvalidRequest)
+		p.answer(http.StatusBadRequest, "", jsonrpc2.ErrInvalidRequest)
 	case p.m.Modern, byHeader, p.sid == "" && p.m.Kind == jsonrpc2.KindRequest && p.modernOnly():
 		p.modern()
 	default:
@@ -145,7 +148,19 @@ func (p *post) refuse(status int, e *jsonrpc2.Error) {
 	if p.m.Kind != jsonrpc2.KindNotification && !p.m.ID.IsNull() {
 		id = p.m.ID.String()
 	}
-	p.h.refuse(p.w, status, id, e)
+	p.answer(status, id, e)
+}
+
+// answer refuses the message under an id that is not, or not always, its own.
+func (p *post) answer(status int, id string, e *jsonrpc2.Error) {
+	p.seen(p.h.stray())
+	p.h.reply(p.w, p.line, status, appendError(nil, id, e))
+}
+
+// busy is refuse for what may be tried again.
+func (p *post) busy(status int, message string) {
+	p.w.Header()["Retry-After"] = retryLater
+	p.refuse(status, &jsonrpc2.Error{Code: jsonrpc2.CodeInternalError, Message: message})
 }
 
 var errResponse = invalidRequest("this revision has no requests that could be answered")
@@ -153,6 +168,7 @@ var errResponse = invalidRequest("this revision has no requests that could be an
 // modern serves a message of 2026-07-28 or later: no session, and what its headers say is checked against what it says itself.
 func (p *post) modern() {
 	h := p.h
+	defer p.group()()
 	switch p.m.Kind {
 	case jsonrpc2.KindResponse:
 		p.refuse(http.StatusBadRequest, errResponse)
@@ -175,7 +191,7 @@ func (p *post) modern() {
 	defer x.stop(nil)
 	if !h.begin(x, p.key) {
 		if h.phase.Load() != open {
-			h.busy(p.w, http.StatusServiceUnavailable, x.id, errShuttingDown.Message)
+			p.busy(http.StatusServiceUnavailable, errShuttingDown.Message)
 			return
 		}
 		p.refuse(http.StatusOK, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: too many subscriptions/listen"})
@@ -186,7 +202,7 @@ func (p *post) modern() {
 }
 
 func (p *post) exchange(e era, s *session) *exchange {
-	return &exchange{h: p.h, w: p.w, era: e, session: s, accept: parseAccept(p.r.Header["Accept"]), id: p.m.ID.String(), until: p.until}
+	return &exchange{h: p.h, w: p.w, era: e, session: s, accept: parseAccept(p.r.Header["Accept"]), id: p.m.ID.String(), until: p.until, line: p.line}
 }
 
 // delivery says where the message goes.
@@ -203,7 +219,7 @@ func (p *post) delivery(e era, s *session, peer mcp.Peer) mcp.Delivery {
 
 // notify hands over a notification. What it leads to has no stream of its own.
 func (p *post) notify(e era, s *session) {
-	p.h.observed(context.WithoutCancel(p.r.Context()), p.delivery(e, s, nil), nil)
+	p.h.observed(context.WithoutCancel(p.r.Context()), p.delivery(e, s, nil), p.line, p.unit, nil)
 	accepted(p.w)
 }
 

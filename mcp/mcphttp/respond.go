@@ -51,7 +51,7 @@ func appendString(dst []byte, s string) []byte {
 
 // refuse answers with an error of ours.
 func (h *Handler) refuse(w http.ResponseWriter, status int, id string, e *jsonrpc2.Error) {
-	h.reply(w, status, appendError(nil, id, e))
+	h.reply(w, h.stray(), status, appendError(nil, id, e))
 }
 
 // busy is refuse for what may be tried again.
@@ -69,8 +69,9 @@ func (h *Handler) methodNotAllowed(w http.ResponseWriter, allow string) {
 const longAnswer = 16 << 10
 
 // reply writes an answer in JSON.
-func (h *Handler) reply(w http.ResponseWriter, status int, body []byte) {
+func (h *Handler) reply(w http.ResponseWriter, l *line, status int, body []byte) {
 	h.outbound(body)
+	l.outbound(body)
 	header := w.Header()
 	header["Content-Type"] = jsonType
 	header["Content-Length"] = []string{strconv.Itoa(len(body))}

@@ -21,6 +21,8 @@ type session struct {
 	mcp       *mcp.Session
 	born      time.Time
 	used      atomic.Int64 // when its last request ended, as Unix nanoseconds
+	line      atomic.Pointer[line]
+	left      atomic.Bool // the client has ended it
 
 	mu      sync.Mutex
 	ended   error
@@ -58,7 +60,14 @@ func (s *session) leave(request bool) {
 	if request {
 		s.running--
 	}
+	ended := s.ended
+	if s.active > 0 {
+		ended = nil
+	}
 	s.mu.Unlock()
+	if ended != nil {
+		s.unfollow(ended)
+	}
 }
 
 // idle reports since when the session has had neither request nor stream; false if it has.
@@ -102,9 +111,12 @@ func (s *session) end(cause error) bool {
 // shut is what follows the end: what runs is cancelled with cause, what is open is closed.
 func (s *session) shut(cause error) {
 	s.mu.Lock()
-	streams, own, asks := s.streams, s.own, s.asks
+	streams, own, asks, idle := s.streams, s.own, s.asks, s.active == 0
 	s.streams, s.asks = nil, nil
 	s.mu.Unlock()
+	if idle {
+		defer s.unfollow(cause)
+	}
 	s.mcp.Close(cause)
 	for _, a := range asks {
 		a.settle(nil, fmt.Errorf("%w: %w", jsonrpc2.ErrClosed, cause))

@@ -162,6 +162,7 @@ func (h *Handler) sweepEvery() time.Duration {
 // sweepSessions ends sessions that are idle, or are, too long, and forgets streams that are over.
 func (h *Handler) sweepSessions() {
 	now := time.Now()
+	h.lines.retire(now.Add(-h.o.SessionTimeout))
 	var ends []*session
 	old := make(map[*session][]*stream)
 	h.mu.Lock()
@@ -179,7 +180,7 @@ func (h *Handler) sweepSessions() {
 	}
 	switch {
 	case h.sweep == nil: // shut down
-	case len(h.sessions) == 0:
+	case len(h.sessions) == 0 && !h.lines.left():
 		h.sweep = nil
 	default:
 		h.sweep.Reset(h.sweepEvery())

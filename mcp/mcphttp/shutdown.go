@@ -55,6 +55,7 @@ func (h *Handler) Shutdown(ctx context.Context) error {
 	}
 	h.phase.Store(closed)
 	h.cut()
+	h.lines.close()
 	h.bodies.stop()
 	h.waits.stop()
 	return err

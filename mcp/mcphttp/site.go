@@ -46,7 +46,16 @@ func (s *Site) URL(at net.Addr) string {
 
 // Serve serves a listener until ctx ends, then shuts down in good order, see [Handler.Serve]. o may be nil; of it count the Tap, Report and Observe.
 func (s *Site) Serve(ctx context.Context, l net.Listener, o *jsonrpc2.Options) error {
-	h := New(s.Server, s.options(o))
+	return s.ServeSessions(ctx, l, o, nil)
+}
+
+// ServeSessions is Serve with the messages of each client on their own: session is as [Options.Session], and gets them beside it.
+func (s *Site) ServeSessions(ctx context.Context, l net.Listener, o *jsonrpc2.Options, session func(id, client string) (*jsonrpc2.Options, func(error))) error {
+	own := s.options(o)
+	if session != nil {
+		own.Session = both(own.Session, session)
+	}
+	h := New(s.Server, own)
 	mux := http.NewServeMux()
 	h.Register(mux, cmp.Or(s.Path, DefaultPath))
 	mux.Handle("/health", h.Health())
@@ -59,6 +68,39 @@ func (s *Site) Serve(ctx context.Context, l net.Listener, o *jsonrpc2.Options) e
 		s.Extend(mux)
 	}
 	return h.Serve(ctx, l, NewServer(mux))
+}
+
+// both is two Options.Session in one.
+func both(a, b func(id, client string) (*jsonrpc2.Options, func(error))) func(id, client string) (*jsonrpc2.Options, func(error)) {
+	if a == nil {
+		return b
+	}
+	return func(id, client string) (*jsonrpc2.Options, func(error)) {
+		oa, endA := a(id, client)
+		ob, endB := b(id, client)
+		if oa == nil {
+			oa = new(jsonrpc2.Options)
+		}
+		if ob == nil {
+			ob = new(jsonrpc2.Options)
+		}
+		o := &jsonrpc2.Options{Tap: jsonrpc2.Taps(oa.Tap, ob.Tap), Observe: func(e jsonrpc2.Event) {
+			if oa.Observe != nil {
+				oa.Observe(e)
+			}
+			if ob.Observe != nil {
+				ob.Observe(e)
+			}
+		}}
+		return o, func(why error) {
+			if endA != nil {
+				endA(why)
+			}
+			if endB != nil {
+				endB(why)
+			}
+		}
+	}
 }
 
 // options are the site's with the hooks of o added.

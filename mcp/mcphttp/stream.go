@@ -19,6 +19,7 @@ import (
 type stream struct {
 	h       *Handler
 	session *session // nil: of a request without
+	line    *line    // of a request without; that of the session is its own
 	name    string
 	own     bool   // of the session, not of a request
 	gone    func() // called on a goroutine of its own when a response broke and nothing keeps what was sent
@@ -124,6 +125,7 @@ func (s *stream) append(message []byte) error {
 		if !kept {
 			return errQueueFull
 		}
+		s.record(message)
 		return nil
 	case s.out == nil && s.own:
 		if s.name == "" && slices.ContainsFunc(s.queue, func(e []byte) bool { return string(e) == string(event) }) {
@@ -137,13 +139,24 @@ func (s *stream) append(message []byte) error {
 			}
 		}
 	case s.out == nil && kept:
+		s.record(message)
 		return nil
 	case s.out == nil:
 		return ErrStreamLost
 	}
 	s.queue = append(s.queue, event)
 	s.size += len(event)
+	s.record(message)
 	return nil
+}
+
+// record notes what is on its way now. mu is held: the order is that of the stream, and the answer to a question comes after it.
+func (s *stream) record(message []byte) {
+	l := s.line
+	if s.session != nil {
+		l = s.session.line.Load()
+	}
+	l.outbound(message)
 }
 
 // start lets what there is be written. mu is held.
