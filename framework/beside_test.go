@@ -76,14 +76,20 @@ func TestTogether(t *testing.T) {
 	}
 	c.send(header(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"processId":null,"rootUri":null,"capabilities":{"workspace":{"applyEdit":true}}}}`),
 		header(`{"jsonrpc":"2.0","method":"initialized","params":{}}`),
-		header(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"untitled:x","languageId":"x","version":1,"text":"hello"}}}`),
-		header(`{"jsonrpc":"2.0","id":2,"method":"shutdown_"}`))
-	c.until(`"id":2`) // the document has been seen
+		header(`{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"untitled:x","languageId":"x","version":1,"text":"hello"}}}`))
+	c.until(`"serverInfo"`)
 	if got := call("untitled:y"); !strings.Contains(got, "no editor has it open") {
 		t.Errorf("a document that is not open: %s", got)
 	}
 	answered := make(chan string, 1)
-	go func() { answered <- call("untitled:x") }()
+	go func() {
+		for end := time.Now().Add(patience); ; { // a notification is not answered: the document may not have been seen yet
+			if got := call("untitled:x"); !strings.Contains(got, "no editor has it open") || time.Now().After(end) {
+				answered <- got
+				return
+			}
+		}
+	}()
 	ask := c.until(`"newText":"!"`)
 	if !strings.Contains(ask, "workspace/applyEdit") || !strings.Contains(ask, `{"line":0,"character":5}`) {
 		t.Errorf("the editor is asked %s", ask)

@@ -81,10 +81,10 @@ func TestCannotServe(t *testing.T) {
 	})
 }
 
+// unusedPort is one that nobody listens on, nor will: it is the near end of a connection.
 func unusedPort(t *testing.T) string {
-	ln := listen(t, "tcp", "127.0.0.1:0")
-	defer ln.Close()
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	c := dial(t, listen(t, "tcp", "127.0.0.1:0").Addr().String())
+	_, port, _ := net.SplitHostPort(c.LocalAddr().String())
 	return port
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // patience is how long anything in another process may take before a test gives up.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func header(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
 

@@ -77,7 +77,7 @@ func TestMetricsSampleCoversAll(t *testing.T) {
 	for i := range 20_000 {
 		m.Observe(jsonrpc2.Event{Method: "a", Run: time.Duration(i)})
 	}
-	if p := m.Snapshot()[0].Run.P50; p < 7_000 || p > 13_000 {
+	if p := m.Snapshot()[0].Run.P50; p < 5_000 || p > 15_000 { // a sample of 200 is off by more than 700 one time in three, and never by 5000
 		t.Errorf("median is %d, want about 10000", p)
 	}
 }

@@ -115,7 +115,7 @@ func TestServeKeepsConnectionsApart(t *testing.T) {
 		t.Errorf("lost framing: answered with %q", s)
 	}
 	left := dial(t, address)
-	_, _ = io.WriteString(left, header(`{"jsonrpc":"2.0","id":1,"method":"hold"}`))
+	exchange(t, left, header(`{"jsonrpc":"2.0","id":1,"method":"hold"}`), header(`{"jsonrpc":"2.0","method":"running"}`))
 	left.Close()
 	exchange(t, good, header(`{"jsonrpc":"2.0","id":2,"method":"panic"}`), header(`{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"Internal error"}}`))
 	exchange(t, good, header(ask), header(answer))

@@ -9,7 +9,7 @@ import (
 
 const (
 	maxUnread  = 256 << 10              // bytes of log that wait for somebody to read standard error
-	flushGrace = 200 * time.Millisecond // how long the end of the program waits for them
+	flushGrace = 500 * time.Millisecond // how long the end of the program waits while none of them is taken
 )
 
 // patient is standard error for a server whose parent may not read it. A pipe holds 64 KiB; then a write waits, and a log that waits holds up the
@@ -23,6 +23,7 @@ type patient struct {
 	size    int // of them, and of those that are being written
 	dropped int
 	writing bool          // a goroutine is at it
+	began   time.Time     // when the write that goes on did; zero: none does
 	idle    chan struct{} // closed when that one is through
 }
 
@@ -61,16 +62,29 @@ func (p *patient) drain(idle chan struct{}) {
 		}
 		p.mu.Unlock()
 		for _, r := range records {
-			_, _ = p.w.Write(r)
+			p.write(r)
 			written += len(r)
 		}
 		if dropped > 0 {
-			_, _ = fmt.Fprintf(p.w, "%s: %d log records dropped: standard error was not read\n", program(), dropped)
+			p.write(fmt.Appendf(nil, "%s: %d log records dropped: standard error was not read\n", program(), dropped))
 		}
 	}
 }
 
-// flush waits for what was written before, but not for a reader that never comes.
+// write writes one record, and notes when that began while it goes on.
+func (p *patient) write(record []byte) {
+	note := func(began time.Time) {
+		p.mu.Lock()
+		p.began = began
+		p.mu.Unlock()
+	}
+	note(time.Now())
+	_, _ = p.w.Write(record)
+	note(time.Time{})
+}
+
+// flush waits for what was written before, but not for a reader that never comes: it gives up when a write takes as long as flushGrace, and does not
+// mistake for that a machine so busy that the write has not begun.
 func (p *patient) flush() {
 	p.mu.Lock()
 	idle, writing := p.idle, p.writing
@@ -78,10 +92,19 @@ func (p *patient) flush() {
 	if !writing {
 		return
 	}
-	t := time.NewTimer(flushGrace)
+	t := time.NewTicker(flushGrace)
 	defer t.Stop()
-	select {
-	case <-idle:
-	case <-t.C:
+	for range 10 {
+		select {
+		case <-idle:
+			return
+		case <-t.C:
+		}
+		p.mu.Lock()
+		stuck := !p.began.IsZero() && time.Since(p.began) >= flushGrace
+		p.mu.Unlock()
+		if stuck {
+			return
+		}
 	}
 }

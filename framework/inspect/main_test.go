@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) { leak.Main(m) }
 
 // patience is for what takes a moment.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // world is a page that is served, and the feed it shows.
 type world struct {

@@ -238,7 +238,7 @@ func TestRing(t *testing.T) {
 
 // TestSlowViewer: one that takes nothing is dropped, and holds up neither the feed nor another viewer.
 func TestSlowViewer(t *testing.T) {
-	w := newWorld(t, &Options{Patience: 2 * time.Second, MaxViewers: 2})
+	w := newWorld(t, &Options{Patience: 5 * time.Second, MaxViewers: 2})
 	host := strings.Split(strings.TrimPrefix(w.url, "http://"), "/")[0]
 	slow, err := net.Dial("tcp", strings.Replace(host, "localhost", "127.0.0.1", 1))
 	if err != nil {
@@ -252,9 +252,9 @@ func TestSlowViewer(t *testing.T) {
 		defer w.page.mu.Unlock()
 		return w.page.viewers
 	}
-	deadline := time.After(patience)
 	wait := func(n int) {
 		t.Helper()
+		deadline := time.After(patience)
 		for viewers() != n {
 			select {
 			case <-deadline:

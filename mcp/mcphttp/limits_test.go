@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -129,17 +130,35 @@ func TestSessionAge(t *testing.T) {
 
 // A session with a stream is not idle, a session whose client is gone is.
 func TestIdleWithStream(t *testing.T) {
-	f := serve(t, &Options{SessionTimeout: 200 * time.Millisecond})
-	c := f.connect("2025-11-25")
-	r := c.stream("GET", "")
-	for range 100 {
-		f.connect("2025-11-25")
-	}
-	eventually(t, "the others are gone", func() bool { return f.h.Sessions() == 1 })
-	f.srv.Changed(mcp.Tools)
-	r.message()
-	r.close()
-	eventually(t, "all are gone", func() bool { return f.h.Sessions() == 0 })
+	synctest.Test(t, func(t *testing.T) {
+		f := &fixture{t: t}
+		f.srv = newServer(f)
+		h := New(f.srv, &Options{SessionTimeout: time.Minute})
+		begin := func() string { return directWith(h, "POST", initialize, nil).Header().Get("Mcp-Session-Id") }
+		r := httptest.NewRequest("GET", "/mcp", nil)
+		r.Header.Set("Mcp-Session-Id", begin())
+		ctx, stop := context.WithCancel(t.Context())
+		w := httptest.NewRecorder()
+		go h.ServeHTTP(w, r.WithContext(ctx))
+		for range 100 {
+			begin()
+		}
+		time.Sleep(3 * time.Minute)
+		if n := h.Sessions(); n != 1 {
+			t.Errorf("%d sessions, one has a stream", n)
+		}
+		f.srv.Changed(mcp.Tools)
+		time.Sleep(3 * time.Minute)
+		stop()
+		synctest.Wait()
+		if n := h.Sessions(); n != 1 || !strings.Contains(w.Body.String(), "notifications/tools/list_changed") {
+			t.Errorf("%d sessions, the stream said %q", n, w.Body)
+		}
+		time.Sleep(3 * time.Minute)
+		if n := h.Sessions(); n != 0 {
+			t.Errorf("%d sessions are left", n)
+		}
+	})
 }
 
 func TestRequestsOfSession(t *testing.T) {
@@ -192,12 +211,11 @@ func TestListensOfCaller(t *testing.T) {
 // Streams end when it is no longer known who reads them.
 func TestTokenExpiry(t *testing.T) {
 	f := serve(t, &Options{Principal: principals})
-	who := header{"X-Who": "ada", "X-Until": "100ms"}
-	a := f.do("POST", initialize, who)
-	get := f.stream("GET", "", header{"X-Who": "ada", "X-Until": "100ms", "Mcp-Session-Id": a.header.Get("Mcp-Session-Id")})
+	a := f.do("POST", initialize, header{"X-Who": "ada"})
+	get := f.stream("GET", "", header{"X-Who": "ada", "X-Until": "1s", "Mcp-Session-Id": a.header.Get("Mcp-Session-Id")})
 	get.end()
 	h := modernHeader("subscriptions/listen", "")
-	h["X-Who"], h["X-Until"] = "ada", "100ms"
+	h["X-Who"], h["X-Until"] = "ada", "2s" // time for the acknowledgement
 	r := f.stream("POST", modernRequest("1", "subscriptions/listen", `,"notifications":{}`), h)
 	r.message()
 	if m := r.message(); member(m, "result.resultType") != `"complete"` {
@@ -220,7 +238,8 @@ func raw(t *testing.T, f *fixture) net.Conn {
 
 // A body that does not come is not waited for; the limit does not reach into the answer.
 func TestSlowBody(t *testing.T) {
-	f := serve(t, &Options{BodyTimeout: 100 * time.Millisecond})
+	const limit = time.Second
+	f := serve(t, &Options{BodyTimeout: limit})
 	c := raw(t, f)
 	fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{")
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
@@ -234,11 +253,12 @@ func TestSlowBody(t *testing.T) {
 	done := make(chan answer)
 	go func() { done <- f.do("POST", call("1", "wait", `{"name":"g"}`), nil) }()
 	<-f.started
-	time.AfterFunc(300*time.Millisecond, func() { close(f.gate("g")) })
+	time.AfterFunc(2*limit, func() { close(f.gate("g")) })
 	if a := <-done; a.status != 200 || !strings.Contains(a.body, "gone through g") {
 		t.Errorf("%+v", a)
 	}
 	// One that is cut off, one that lies about its length, one without.
+	f = serve(t, nil)
 	c = raw(t, f)
 	fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
 	_ = c.(*net.TCPConn).CloseWrite()
@@ -281,7 +301,7 @@ func (o iotestOne) Read(p []byte) (int, error) { return o.r.Read(p[:min(len(p), 
 
 // A client that stops reading loses its stream and holds up nobody.
 func TestSlowReader(t *testing.T) {
-	f := serveWith(t, &Options{WriteTimeout: 200 * time.Millisecond, MaxQueued: 8, Heartbeat: -1, NoEvents: true}, func(f *fixture) {
+	f := serveWith(t, &Options{WriteTimeout: time.Second, MaxQueued: 8, Heartbeat: -1, NoEvents: true}, func(f *fixture) {
 		mcp.AddTool(&f.box, mcp.Tool{Name: "flood", Description: "Notify without end."}, func(ctx context.Context, _ named1) (string, error) {
 			text := strings.Repeat("x", 64<<10)
 			for {
@@ -318,8 +338,8 @@ func TestSlowReader(t *testing.T) {
 	for range 1000 {
 		dropped = s.Notify(context.Background(), "notifications/x", map[string]string{"text": text}) != nil || dropped
 	}
-	// Waiting for the reader each time would take 200 s.
-	if d := time.Since(begin); d > time.Minute || !dropped {
+	// Waiting for the reader each time would take a quarter of an hour.
+	if d := time.Since(begin); d > 5*time.Minute || !dropped {
 		t.Errorf("%v, dropped %v", d, dropped)
 	}
 }
@@ -357,19 +377,29 @@ func (t tap) Outbound(b []byte) { t.out(b); panic("survived") }
 
 // Options.MaxRun ends what nobody else would.
 func TestMaxRun(t *testing.T) {
-	f := serve(t, &Options{MaxRun: 50 * time.Millisecond})
-	c := f.connect("2025-11-25")
-	if a := c.post(call("1", "wait", `{"name":"g"}`)); a.status != 200 || !(member(a.body, "error.code") == "-32603" || strings.Contains(a.body, `"isError":true`)) {
-		t.Errorf("%+v", a)
-	}
-	if a := f.do("POST", modernRequest("1", "tools/call", `,"name":"wait","arguments":{"name":"g"}`), modernHeader("tools/call", "wait")); a.status != 200 || member(a.body, "error.message") != `"The request took too long"` {
-		t.Errorf("%+v", a)
-	}
-	for range 2 {
-		if err := <-f.ended; !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v", err)
+	synctest.Test(t, func(t *testing.T) {
+		f := &fixture{t: t, started: make(chan string, 2), ended: make(chan error, 2)}
+		h := New(newServer(f), &Options{MaxRun: time.Minute})
+		id := directWith(h, "POST", initialize, nil).Header().Get("Mcp-Session-Id")
+		for _, c := range []struct {
+			name, body string
+			header     header
+			want       string
+		}{
+			{"session", call("1", "wait", `{"name":"g"}`), header{"Mcp-Session-Id": id}, `"error":{"code":-32603`},
+			{"modern", modernRequest("1", "tools/call", `,"name":"wait","arguments":{"name":"g"}`), modernHeader("tools/call", "wait"), `"message":"The request took too long"`},
+		} {
+			begun := time.Now()
+			w := directWith(h, "POST", c.body, c.header)
+			if w.Code != 200 || !strings.Contains(w.Body.String(), c.want) || time.Since(begun) != time.Minute {
+				t.Errorf("%s: %d %s after %v", c.name, w.Code, w.Body, time.Since(begun))
+			}
+			if err := <-f.ended; !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: cause %v", c.name, err)
+			}
 		}
-	}
+		directWith(h, "DELETE", "", header{"Mcp-Session-Id": id})
+	})
 }
 
 // Many sessions at once, each calling tools: no answer is wrong, and nothing is left.

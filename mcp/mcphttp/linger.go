@@ -12,8 +12,12 @@ import (
 const (
 	// lingerFrom is how much of a body net/http throws away by itself.
 	lingerFrom = 256 << 10
-	// lingerBytes, lingerTime and lingerSilence are how much is read, for how long, and how long nothing may come.
-	lingerBytes   = 64 << 20
+	// lingerBytes is how much is read.
+	lingerBytes = 64 << 20
+)
+
+// How long is read, and how long nothing may come. Tests change them: a client in their own process, on a busy machine, may be silent for longer.
+var (
 	lingerTime    = 5 * time.Second
 	lingerSilence = 500 * time.Millisecond
 )

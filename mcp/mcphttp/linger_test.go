@@ -8,11 +8,14 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A client that sends all of its request before it reads anything gets the answer, also where that was given before the body was read.
 func TestRefusedWhileSending(t *testing.T) {
 	const n = 16 << 20
+	defer func(time, silence time.Duration) { lingerTime, lingerSilence = time, silence }(lingerTime, lingerSilence)
+	lingerTime, lingerSilence = patience, patience
 	refused := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "who are you", http.StatusUnauthorized) }
 	for _, c := range []struct {
 		name, header string

@@ -54,8 +54,12 @@ func TestOddVersion(t *testing.T) {
 func TestAskGivenUp(t *testing.T) {
 	f := serveWith(t, nil, func(f *fixture) {
 		mcp.AddTool(&f.box, mcp.Tool{Name: "impatient", Description: "Ask and do not wait."}, func(ctx context.Context, _ named1) (string, error) {
-			ask, stop := context.WithTimeout(ctx, 20*time.Millisecond)
+			ask, stop := context.WithCancel(ctx)
 			defer stop()
+			go func() {
+				<-f.gate("enough")
+				stop()
+			}()
 			err := mcp.SessionFrom(ctx).Call(ask, "roots/list", nil, nil)
 			return fmt.Sprint(err), nil
 		})
@@ -63,10 +67,11 @@ func TestAskGivenUp(t *testing.T) {
 	c := f.connect("2025-11-25")
 	r := c.stream("POST", call("1", "impatient", `{}`))
 	asked := r.message()
+	close(f.gate("enough"))
 	if m := r.message(); member(m, "method") != `"notifications/cancelled"` || member(m, "params.requestId") != member(asked, "id") {
 		t.Errorf("%s", m)
 	}
-	if m := r.message(); !strings.Contains(m, "deadline exceeded") {
+	if m := r.message(); !strings.Contains(m, "context canceled") {
 		t.Errorf("%s", m)
 	}
 	r.end()

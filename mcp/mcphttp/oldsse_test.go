@@ -185,7 +185,7 @@ func TestOldSSERefusals(t *testing.T) {
 }
 
 func TestOldSSEShutdown(t *testing.T) {
-	c := serveOld(t, nil)
+	c := serveOld(t, &Options{Grace: patience / 2})
 	r := c.open(nil)
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
@@ -194,7 +194,7 @@ func TestOldSSEShutdown(t *testing.T) {
 		t.Error(err)
 	}
 	r.end()
-	if d := time.Since(begin); d > DefaultGrace/2 {
+	if d := time.Since(begin); d >= patience/2 {
 		t.Errorf("it took %v, with nothing to wait for", d)
 	}
 	if a := c.send("GET", "/sse", "", nil); a.status != 503 {

@@ -16,7 +16,7 @@ import (
 
 // Shutdown answers subscriptions, closes streams, lets requests end, and then cuts them off.
 func TestShutdown(t *testing.T) {
-	f := serve(t, &Options{Grace: 150 * time.Millisecond, Retry: 2 * time.Second})
+	f := serve(t, &Options{Grace: 3 * time.Second, Retry: 2 * time.Second})
 	c := f.connect("2025-11-25")
 	get := c.stream("GET", "")
 	listen := f.stream("POST", modernRequest("9", "subscriptions/listen", `,"notifications":{}`), modernHeader("subscriptions/listen", ""))
