@@ -139,7 +139,12 @@ func (v *view) text(n *notes.Note) *lsp.Document {
 
 // uri returns the URI of a note, as the editor spells it if it has the note open.
 func (v *view) uri(n *notes.Note) uri.URI {
-	u := v.text(n).URI()
+	u := v.folder.uri(n.Path)
+	if n == v.note {
+		u = v.doc.URI()
+	} else if doc, _ := v.slot(n); doc != nil && doc.Encoding() == v.client.Encoding() {
+		u = doc.URI()
+	}
 	if doc := v.docs.Document(u); doc != nil {
 		return doc.URI()
 	}

@@ -276,22 +276,21 @@ func (w *Workspace) headings(list *offers, n *Note, at cursor) {
 // noteNames offers all notes by file name and title.
 func (w *Workspace) noteNames(list *offers, n *Note) {
 	dir := directory(n.Path)
+	hash := hashOf(dir)
 	for i := range w.catalog {
-		p := w.catalog[i].path
-		fold := w.catalog[i].fold
-		if !strings.Contains(fold, list.typed) || p == n.Path {
-			continue
-		}
-		file, title, _ := strings.Cut(fold, "\n")
-		rank := min(matchRank(file[strings.LastIndexByte(file, '/')+1:], list.typed), matchRank(title, list.typed)+1)
-		if rank == noMatch {
-			rank = matchRank(file, list.typed) + 1 // by directory
-		}
-		if list.wants(rank) {
-			if far := directory(p) != dir; list.hopes(rank, far, w.catalog[i].title) {
-				list.add(rank, offer{label: w.catalog[i].title, path: p, far: far})
+		c := &w.catalog[i]
+		rank := 0
+		if list.typed != "" {
+			if !strings.Contains(c.fold, list.typed) {
+				continue
+			}
+			file, title, _ := strings.Cut(c.fold, "\n")
+			rank = min(matchRank(file[strings.LastIndexByte(file, '/')+1:], list.typed), matchRank(title, list.typed)+1)
+			if rank == noMatch {
+				rank = matchRank(file, list.typed) + 1 // by directory
 			}
 		}
+		list.note(rank, c, n, dir, hash)
 	}
 }
 
@@ -299,6 +298,7 @@ func (w *Workspace) noteNames(list *offers, n *Note) {
 // leads from the note, or any part of a path or title.
 func (w *Workspace) filePaths(list *offers, n *Note) {
 	dir := directory(n.Path)
+	hash := hashOf(dir)
 	whole, ok := joinDest(strings.ToLower(n.Path), list.typed)
 	if strings.HasSuffix(list.typed, "/") || list.typed == "" {
 		whole = strings.TrimPrefix(whole+"/", "./")
@@ -306,21 +306,18 @@ func (w *Workspace) filePaths(list *offers, n *Note) {
 	// Dots or a slash at the beginning say that a path is meant, literally.
 	loose := !strings.HasPrefix(list.typed, ".") && !strings.HasPrefix(list.typed, "/")
 	for i := range w.catalog {
-		p := w.catalog[i].path
-		fold := w.catalog[i].fold
+		c := &w.catalog[i]
 		rank := noMatch
 		switch {
-		case ok && strings.HasPrefix(fold, whole):
+		case ok && strings.HasPrefix(c.fold, whole):
 			rank = 0
-		case loose && strings.Contains(fold, list.typed):
-			file, title, _ := strings.Cut(fold, "\n")
+		case loose && list.typed == "":
+			rank = 1
+		case loose && strings.Contains(c.fold, list.typed):
+			file, title, _ := strings.Cut(c.fold, "\n")
 			rank = min(matchRank(file, list.typed), matchRank(title, list.typed)) + 1
 		}
-		if list.wants(rank) && p != n.Path {
-			if far := directory(p) != dir; list.hopes(rank, far, w.catalog[i].title) {
-				list.add(rank, offer{label: w.catalog[i].title, path: p, far: far})
-			}
-		}
+		list.note(rank, c, n, dir, hash)
 	}
 	for p := range w.assets {
 		fold := strings.ToLower(p)
@@ -377,15 +374,22 @@ type offers struct {
 // wants reports whether something that matches so well may come among the best.
 func (o *offers) wants(rank int) bool { return rank < noMatch && !(o.more && rank > o.worst.rank) }
 
-// hopes is wants for what is no heading and no tag, when more of it is known.
-func (o *offers) hopes(rank int, far bool, label string) bool {
-	if !o.more || rank != o.worst.rank || o.worst.order != 0 {
-		return true
+// note offers a note other than n, which is in the directory dir. It looks no
+// further than it has to: most of many notes are beaten by what stands in the
+// catalog itself.
+func (o *offers) note(rank int, c *listed, n *Note, dir string, hash uint32) {
+	if !o.wants(rank) {
+		return
 	}
-	if far != o.worst.far {
-		return o.worst.far
+	far := c.dir != hash
+	if o.more && rank == o.worst.rank && o.worst.order == 0 {
+		if far && !o.worst.far || far == o.worst.far && c.head > headOf(o.worst.label) {
+			return
+		}
 	}
-	return label <= o.worst.label
+	if far = far || directory(c.path) != dir; c.path != n.Path {
+		o.add(rank, offer{label: c.title, path: c.path, far: far})
+	}
 }
 
 func (o *offers) add(rank int, x offer) {

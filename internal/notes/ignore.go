@@ -166,9 +166,9 @@ func hidden(name string) bool {
 
 // loadRules reads the .gitignore file of a directory.
 func (s *store) loadRules(dir string) {
-	text, err := s.read(path.Join(dir, ignoreFile), maxIgnoreBytes)
+	text, err := s.read(nil, path.Join(dir, ignoreFile), maxIgnoreBytes)
 	if err != nil {
-		text = ""
+		text = nil
 	}
-	s.rules.set(dir, text)
+	s.rules.set(dir, string(text))
 }

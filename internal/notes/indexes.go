@@ -1,6 +1,8 @@
 package notes
 
 import (
+	"encoding/binary"
+	"hash/maphash"
 	"path"
 	"slices"
 	"strings"
@@ -68,8 +70,17 @@ func (w *Workspace) list(p string, e *entry) {
 		return
 	}
 	n := e.note()
-	w.catalog[e.at] = listed{n, p, n.Title, n.fold}
+	w.catalog[e.at] = listed{n, p, n.Title, n.fold, headOf(n.Title), hashOf(directory(p))}
 }
+
+// headOf returns the first bytes of a text as a number that orders as they do.
+func headOf(s string) uint64 {
+	var buf [8]byte
+	copy(buf[:], s)
+	return binary.BigEndian.Uint64(buf[:])
+}
+
+func hashOf(s string) uint32 { return uint32(maphash.String(termSeed, s)) }
 
 func (w *Workspace) addAsset(p string) {
 	if _, ok := w.assets[p]; ok {

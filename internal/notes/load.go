@@ -43,19 +43,20 @@ func (w *Workspace) load(ctx context.Context) error {
 		wg.Go(func() {
 			c := newCounter(len(l.notes))
 			known := 0
-			var buf []byte
+			var file, buf []byte
 			for at := i; at < len(l.notes); at += len(results) {
 				var r result
-				body, err := w.store.read(l.notes[at], w.options.MaxNote)
-				if err != nil {
-					r.err = err
-				} else {
-					r.note, r.worker = Parse(l.notes[at], body), i
+				file, r.err = w.store.read(file[:0], l.notes[at], w.options.MaxNote)
+				if r.err == nil {
+					r.note, r.worker = Parse(l.notes[at], string(file)), i
 					d := c.count(r.note)
 					buf = d.pack(buf[:0])
 					r.packed, r.length = bytes.Clone(buf), d.length
 					r.new = slices.Clone(c.names[known:])
 					known = len(c.names)
+				}
+				if cap(file) > keepBuffer {
+					file = nil
 				}
 				select {
 				case results[i] <- r:

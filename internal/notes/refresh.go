@@ -30,7 +30,10 @@ func (w *Workspace) reread(p string) (*Note, error) {
 	if w.store.ignored(p) {
 		return nil, nil
 	}
-	body, err := w.store.read(p, w.options.MaxNote)
+	body, err := w.store.read(w.file[:0], p, w.options.MaxNote)
+	if w.file = body; cap(body) > keepBuffer {
+		w.file = nil
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -41,10 +44,10 @@ func (w *Workspace) reread(p string) (*Note, error) {
 		w.mu.Unlock()
 		return nil, nil
 	}
-	if disk != nil && !disk.Repaired && disk.Text == body {
+	if disk != nil && !disk.Repaired && disk.Text == string(body) {
 		return disk, nil
 	}
-	return Parse(p, body), nil
+	return Parse(p, string(body)), nil
 }
 
 // maxSkipped bounds the list that Skipped returns.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // A store is where the files of a workspace are. On disk it is an os.Root,
@@ -24,53 +23,53 @@ type store struct {
 	tamper func(io.Writer) io.Writer // for tests: makes writes fail
 }
 
-// copyBuffers are what files are read through.
-var copyBuffers = sync.Pool{New: func() any {
-	buf := make([]byte, 32<<10)
-	return &buf
-}}
-
-// read returns the content of a regular file of at most limit bytes.
-func (s *store) read(name string, limit int64) (string, error) {
+// read appends to buf the content of a regular file of at most limit bytes.
+func (s *store) read(buf []byte, name string, limit int64) ([]byte, error) {
 	if s.memory != nil {
 		body, ok := s.memory[name]
 		if !ok {
-			return "", fmt.Errorf("%q: %w", name, fs.ErrNotExist)
+			return buf, fmt.Errorf("%q: %w", name, fs.ErrNotExist)
 		}
 		if int64(len(body)) > limit {
-			return "", fmt.Errorf("%q: %w: %d bytes, the limit is %d", name, ErrTooLarge, len(body), limit)
+			return buf, fmt.Errorf("%q: %w: %d bytes, the limit is %d", name, ErrTooLarge, len(body), limit)
 		}
-		return body, nil
+		return append(buf, body...), nil
 	}
 	f, err := s.fsys.Open(name)
 	if err != nil {
-		return "", err
+		return buf, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return "", err
+		return buf, err
 	}
 	if !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%q is no regular file", name)
+		return buf, fmt.Errorf("%q is no regular file", name)
 	}
 	if info.Size() > limit {
-		return "", fmt.Errorf("%q: %w: %d bytes, the limit is %d", name, ErrTooLarge, info.Size(), limit)
+		return buf, fmt.Errorf("%q: %w: %d bytes, the limit is %d", name, ErrTooLarge, info.Size(), limit)
 	}
-	var b strings.Builder
-	b.Grow(int(info.Size()))
 	// The file may grow between the two calls; one byte more than the limit
-	// tells.
-	buf := copyBuffers.Get().(*[]byte)
-	defer copyBuffers.Put(buf)
-	n, err := io.CopyBuffer(&b, io.LimitReader(f, min(limit, math.MaxInt64-1)+1), *buf)
-	if err != nil {
-		return "", err
+	// tells. The end is found by a read of nothing, which needs some room.
+	start := len(buf)
+	limit = min(limit, math.MaxInt64/2)
+	buf = slices.Grow(buf, int(info.Size())+1)
+	for {
+		room := buf[len(buf):min(int64(cap(buf)), int64(start)+limit+1)]
+		n, err := f.Read(room)
+		buf = buf[:len(buf)+n]
+		switch {
+		case int64(len(buf)-start) > limit:
+			return buf, fmt.Errorf("%q: %w: more than %d bytes", name, ErrTooLarge, limit)
+		case err == io.EOF:
+			return buf, nil
+		case err != nil:
+			return buf, err
+		case len(buf) == cap(buf):
+			buf = slices.Grow(buf, 4096)
+		}
 	}
-	if n > limit {
-		return "", fmt.Errorf("%q: %w: more than %d bytes", name, ErrTooLarge, limit)
-	}
-	return b.String(), nil
 }
 
 func (s *store) exists(name string) bool {

@@ -62,6 +62,7 @@ type Workspace struct {
 	// it found, so that an older reading never replaces a newer one. It is taken
 	// before mu, and never while mu is held.
 	files sync.Mutex
+	file  []byte // memory for the next file to be read; held by files
 
 	mu         sync.RWMutex
 	closed     bool
@@ -93,6 +94,10 @@ type entry struct {
 type listed struct {
 	note              *Note
 	path, title, fold string
+
+	// Of titles, and directories, that differ in these no more need be looked at.
+	head uint64 // the first bytes of the title, in order
+	dir  uint32 // a hash of the directory
 }
 
 func (e *entry) note() *Note {
