@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
@@ -51,24 +50,18 @@ func TryAddTool[In, Out any](b *Toolbox, t Tool, f func(ctx context.Context, in 
 	if f == nil {
 		return fmt.Errorf("mcp: tool %q without a function", clip(t.Name))
 	}
-	in, err := newInput(reflect.TypeFor[In](), t.InputSchema)
+	types, err := typesOf[In, Out](&t)
 	if err != nil {
-		return fmt.Errorf("mcp: input of tool %q: %w", clip(t.Name), err)
+		return err
 	}
-	t.InputSchema = in.schema.text
-	out, err := newOutput(reflect.TypeFor[Out](), t.OutputSchema)
-	if err != nil {
-		return fmt.Errorf("mcp: output of tool %q: %w", clip(t.Name), err)
-	}
-	t.OutputSchema = out.shown()
 	run := func(ctx context.Context, v In) (any, error) {
 		res, err := f(ctx, v)
 		if err != nil {
 			return failed(ctx, err)
 		}
-		return out.result(ctx, res)
+		return types.out().result(ctx, res)
 	}
-	if text, ok := any(f).(func(context.Context, In) (string, error)); ok && out.plain {
+	if text, ok := any(f).(func(context.Context, In) (string, error)); ok && types.text {
 		// The most common kind of tool, without putting the text into an any first.
 		run = func(ctx context.Context, v In) (any, error) {
 			s, err := text(ctx, v)
@@ -79,13 +72,13 @@ func TryAddTool[In, Out any](b *Toolbox, t Tool, f func(ctx context.Context, in 
 		}
 	}
 	name := t.Name
-	return b.add(&boxed{tool: t, call: func(ctx context.Context, a Arguments) (any, error) {
+	return b.add(&boxed{tool: t, types: &types.shown, call: func(ctx context.Context, a Arguments) (any, error) {
 		var v In
-		if err := in.decode(a.raw, &v); err != nil {
+		if err := types.in().decode(a.raw, &v); err != nil {
 			return ErrorResult(fmt.Sprintf("Invalid arguments for tool %s: %v", name, err)), nil
 		}
 		return run(ctx, v)
-	}}, in.schema)
+	}}, types.known)
 }
 
 // failed is the result of a tool that returned err.

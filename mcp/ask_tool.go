@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 )
 
 // AddAskingTool adds a tool that asks before it works. ask puts questions, to q, and makes of the answers what do needs; do works, once, when every answer is
@@ -21,16 +20,8 @@ func AddAskingTool[In, Ans, Out any](b *Toolbox, t Tool, ask func(ctx context.Co
 	if ask == nil || do == nil {
 		panic(fmt.Sprintf("mcp: tool %q without a function", t.Name))
 	}
-	in, err := newInput(reflect.TypeFor[In](), t.InputSchema)
-	if err != nil {
-		panic(fmt.Sprintf("mcp: input of tool %q: %v", t.Name, err))
-	}
-	t.InputSchema = in.schema.text
-	out, err := newOutput(reflect.TypeFor[Out](), t.OutputSchema)
-	if err != nil {
-		panic(fmt.Sprintf("mcp: output of tool %q: %v", t.Name, err))
-	}
-	t.OutputSchema = out.shown()
+	types, err := typesOf[In, Out](&t)
+	must(err)
 	single, name := t.SingleUse, t.Name
 	t.SingleUse = false // it is taken care of here
 
@@ -39,7 +30,7 @@ func AddAskingTool[In, Ans, Out any](b *Toolbox, t Tool, ask func(ctx context.Co
 		f := SessionFrom(ctx).flow(ctx)
 		for {
 			var v In
-			if err := in.decode(a.raw, &v); err != nil {
+			if err := types.in().decode(a.raw, &v); err != nil {
 				text := fmt.Sprintf("Invalid arguments for tool %s: %v", name, err)
 				return func(context.Context) (any, error) { return ErrorResult(text), nil }, nil
 			}
@@ -65,17 +56,17 @@ func AddAskingTool[In, Ans, Out any](b *Toolbox, t Tool, ask func(ctx context.Co
 				if err != nil {
 					return failed(ctx, err)
 				}
-				return out.result(ctx, res)
+				return types.out().result(ctx, res)
 			}, nil
 		}
 	}
-	must(b.add(&boxed{tool: t, prepare: prepare, call: func(ctx context.Context, a Arguments) (any, error) {
+	must(b.add(&boxed{tool: t, types: &types.shown, prepare: prepare, call: func(ctx context.Context, a Arguments) (any, error) {
 		body, err := prepare(ctx, a)
 		if err != nil {
 			return nil, err
 		}
 		return body(ctx)
-	}}, in.schema))
+	}}, types.known))
 }
 
 // work says that what follows runs once.

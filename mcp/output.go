@@ -46,25 +46,29 @@ func newOutput(t reflect.Type, given any) (output, error) {
 	if given != nil {
 		return givenOutput(given)
 	}
-	switch t {
-	case reflect.TypeFor[*CallToolResult](), reflect.TypeFor[CallToolResult]():
-		return output{}, nil
-	case reflect.TypeFor[string](), reflect.TypeFor[TextResult](), reflect.TypeFor[Content](), reflect.TypeFor[[]Content]():
-		return output{plain: true}, nil
-	case reflect.TypeFor[any](), reflect.TypeFor[json.RawMessage](), reflect.TypeFor[*InputRequired]():
-		return output{}, nil
-	}
-	if t.Implements(reflect.TypeFor[Content]()) {
-		return output{plain: true}, nil
-	}
-	if t.Kind() == reflect.Struct && t.NumField() == 0 {
-		return output{plain: true}, nil // nothing to tell
+	if out, ok := fixedOutput(t); ok {
+		return out, nil
 	}
 	s, _, err := inferSchema(t)
 	if err != nil {
 		return output{}, err
 	}
 	return wrapOutput(s)
+}
+
+// fixedOutput is that of types that are no structured content.
+func fixedOutput(t reflect.Type) (out output, ok bool) {
+	switch t {
+	case reflect.TypeFor[*CallToolResult](), reflect.TypeFor[CallToolResult]():
+		return output{}, true
+	case reflect.TypeFor[string](), reflect.TypeFor[TextResult](), reflect.TypeFor[Content](), reflect.TypeFor[[]Content]():
+		return output{plain: true}, true
+	case reflect.TypeFor[any](), reflect.TypeFor[json.RawMessage](), reflect.TypeFor[*InputRequired]():
+		return output{}, true
+	}
+	// Of a struct without fields there is nothing to tell.
+	plain := t.Implements(reflect.TypeFor[Content]()) || t.Kind() == reflect.Struct && t.NumField() == 0
+	return output{plain: plain}, plain
 }
 
 func givenOutput(given any) (output, error) {

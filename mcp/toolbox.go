@@ -34,18 +34,28 @@ type Toolbox struct {
 
 // toolView is never changed once stored.
 type toolView struct {
-	byName   map[string]*boxed
-	list     []Tool // by name
-	warnings []string
+	byName map[string]*boxed
+	order  []*boxed // by name
+	list   func() []Tool
 }
 
 // boxed is one tool.
 type boxed struct {
-	tool     Tool
+	tool     Tool // without schemas that types has
 	call     toolFunc
 	warnings []string
 	// prepare asks what the tool has to ask and returns what is left to do; nil for tools that do not say it apart.
 	prepare func(ctx context.Context, a Arguments) (body func(context.Context) (any, error), err error)
+	types   *shownTypes // schemas that are made when they are asked for; nil: none
+}
+
+// shown is the tool with its schemas.
+func (t *boxed) shown() Tool {
+	tool := t.tool
+	if t.types != nil {
+		t.types.into(&tool)
+	}
+	return tool
 }
 
 type toolFunc = func(ctx context.Context, a Arguments) (any, error)
@@ -91,6 +101,7 @@ func must(err error) {
 	}
 }
 
+// add takes a tool with the schema of its input, nil for one that was left for later and has no annotations.
 func (b *Toolbox) add(t *boxed, in *schema) error {
 	why, warning := checkToolName(t.tool.Name, b.AllowAnyName)
 	if why != "" {
@@ -104,9 +115,11 @@ func (b *Toolbox) add(t *boxed, in *schema) error {
 		return err
 	}
 	t.warnings = append(t.warnings, warnings...)
-	headers, err := in.checkHeaders()
-	if err != nil {
-		return fmt.Errorf("mcp: input of tool %q: %w", t.tool.Name, err)
+	var headers []string
+	if in != nil {
+		if headers, err = in.checkHeaders(); err != nil {
+			return fmt.Errorf("mcp: input of tool %q: %w", t.tool.Name, err)
+		}
 	}
 	for _, h := range headers {
 		if looksSecret(h) {
@@ -164,11 +177,17 @@ func (b *Toolbox) copied() map[string]*boxed {
 }
 
 func (b *Toolbox) store(byName map[string]*boxed) {
-	v := &toolView{byName: byName, list: make([]Tool, 0, len(byName))}
+	v := &toolView{byName: byName, order: make([]*boxed, 0, len(byName))}
 	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		v.list = append(v.list, byName[name].tool)
-		v.warnings = append(v.warnings, byName[name].warnings...)
+		v.order = append(v.order, byName[name])
 	}
+	v.list = sync.OnceValue(func() []Tool {
+		list := make([]Tool, len(v.order))
+		for i, t := range v.order {
+			list[i] = t.shown()
+		}
+		return list
+	})
 	b.view.Store(v)
 }
 
@@ -188,7 +207,7 @@ func (b *Toolbox) List(ctx context.Context) ([]Tool, error) {
 	if v == nil {
 		return nil, nil
 	}
-	list := slices.Clone(v.list)
+	list := slices.Clone(v.list())
 	if b.Visible != nil {
 		list = slices.DeleteFunc(list, func(t Tool) bool { return !b.Visible(ctx, t) })
 	}
@@ -198,14 +217,14 @@ func (b *Toolbox) List(ctx context.Context) ([]Tool, error) {
 // Find returns a tool, and false if there is none of that name, or not for this caller. It is a Finder.
 func (b *Toolbox) Find(ctx context.Context, name string) (Tool, bool) {
 	if t := b.find(ctx, name); t != nil {
-		return t.tool, true
+		return t.shown(), true
 	}
 	return Tool{}, false
 }
 
 func (b *Toolbox) find(ctx context.Context, name string) *boxed {
 	if v := b.view.Load(); v != nil {
-		if t := v.byName[name]; t != nil && (b.Visible == nil || b.Visible(ctx, t.tool)) {
+		if t := v.byName[name]; t != nil && (b.Visible == nil || b.Visible(ctx, t.shown())) {
 			return t
 		}
 	}
@@ -222,8 +241,11 @@ func (b *Toolbox) Call(ctx context.Context, name string, a Arguments) (any, erro
 
 // Warnings tells what is allowed and yet not understood by all clients, or unwise: one line for each, ordered by tool. It is for logs and tests.
 func (b *Toolbox) Warnings() []string {
+	var warnings []string
 	if v := b.view.Load(); v != nil {
-		return slices.Clone(v.warnings)
+		for _, t := range v.order {
+			warnings = append(warnings, t.warnings...)
+		}
 	}
-	return nil
+	return warnings
 }
