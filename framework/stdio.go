@@ -20,8 +20,9 @@ var stdioBusy atomic.Bool
 // covered: on Windows, an *os.File or handle of standard output that was got before; and code that writes to the connection's own descriptor.
 //
 // The end of the input means that no more requests come; those that came still have [StdioLinger] to finish, and their answers are written. A
-// peer that closes our output ends the session with an error, which is returned; SIGPIPE, which would end the process, is caught as long as
-// ServeStdio runs, and a standard error that nobody reads any more does no harm.
+// peer that closes our output ends the session with an error, which is returned, unless what it had sent before ends the session in good order, as
+// "exit" of LSP does. SIGPIPE, which would end the process, is caught as long as ServeStdio runs, and a standard error that nobody reads any more
+// does no harm.
 //
 // Standard input cannot be interrupted on every system. If the session ends for another reason than the end of the input, a goroutine may stay
 // behind in a read of it and take what comes next, so that standard input is of no use afterwards.

@@ -285,6 +285,35 @@ func TestStdioNobodyReadsOutput(t *testing.T) {
 	}
 }
 
+// What was sent by a peer that has closed our output meanwhile is handled: it may end the session in good order.
+func TestStdioPeerLeavesWithoutWaiting(t *testing.T) {
+	const ping = `{"jsonrpc":"2.0","id":1,"method":"echo","params":[]}` + "\n"
+	for name, test := range map[string]struct {
+		sends string
+		ends  bool // the input, too
+		code  int
+	}{
+		"says so":                           {ping + `{"jsonrpc":"2.0","method":"leave","params":{"Code":7}}` + "\n", false, 7},
+		"says so and closes all":            {ping + `{"jsonrpc":"2.0","method":"leave","params":{"Code":7}}` + "\n", true, 7},
+		"says so after much and closes all": {strings.Repeat(ping, 1000) + `{"jsonrpc":"2.0","method":"leave","params":{"Code":7}}` + "\n", true, 7},
+		"closes output only":                {ping, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := start(t, "lines")
+			c.out.Close()
+			c.send(test.sends)
+			if test.ends {
+				c.in.Close()
+			}
+			c.exits(test.code)
+			if s := c.text(); test.code == 1 && !strings.Contains(s, "broken pipe") || strings.Count(s, "\n") > 1 {
+				t.Errorf("standard error is %q", s)
+			}
+		})
+	}
+}
+
 func TestStdioNobodyReadsErrors(t *testing.T) {
 	for name, closed := range map[string]bool{"closed": true, "full": false} {
 		t.Run(name, func(t *testing.T) {

@@ -35,6 +35,7 @@ type Conn struct {
 
 	laneN    atomic.Int32 // messages in the lane, the one that runs included
 	draining atomic.Bool  // phase is not open
+	deaf     atomic.Bool  // draining because the output is broken, and the input is still read (deaf.go)
 	reading  atomic.Int32 // 1 while the holder of the reader role is not in a read that may last
 	monitors atomic.Int32 // 1 while the monitor runs
 	stuck    atomic.Bool  // a write by the reader has lasted too long: nothing runs inline until it ends
@@ -45,6 +46,8 @@ type Conn struct {
 	paused   bool      // it does
 	phase    phase
 	cause    error // what ended the connection; nil: end of input or Close
+	broken   error // the write that ended it, in place of cause
+	shut     bool  // by Close or Shutdown, if need be after that
 	lane     taskQueue
 	laneOn   bool // somebody runs the lane
 	ready    taskQueue
@@ -94,7 +97,7 @@ func NewConn(t Transport, m *Mux, o *Options) *Conn {
 	c.room.L = &c.mu
 	c.c.Cancel = c.c.Cancel.Clone()
 	c.base, c.endBase = context.WithCancelCause(context.Background())
-	c.w = writer{t: t, max: c.c.MaxUnsent, timeout: c.c.WriteTimeout, fail: func(err error) { c.finish(err, endNow) }, drain: c.kick}
+	c.w = writer{t: t, max: c.c.MaxUnsent, timeout: c.c.WriteTimeout, fail: c.broke, drain: c.kick}
 	if s, ok := t.(*stream); ok {
 		s.setLimits(limits{c.c.MaxFrame, c.c.MaxHeader})
 		c.in, c.w.stream = s, s

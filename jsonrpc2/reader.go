@@ -20,7 +20,7 @@ const maxBad = 100
 //	                                                      └─ lane, worker or ready queue         (schedule.go)
 func (c *Conn) read(v uint64) {
 	for {
-		if c.draining.Load() {
+		if c.over() {
 			c.stopReading()
 			return
 		}
@@ -58,13 +58,13 @@ func (c *Conn) read(v uint64) {
 			c.waitForRoom()
 		}
 		c.reading.Store(0)
-		if c.draining.Load() {
+		if c.over() {
 			c.signal()
 			return
 		}
 		err = c.in.fill()
 		c.reading.Store(1)
-		if err != nil && !c.draining.Load() {
+		if err != nil && !c.over() {
 			if err == io.EOF {
 				err = nil
 			}

@@ -2,7 +2,6 @@ package jsonrpc2
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/tandem-rpc/tandem/cancel"
@@ -16,6 +15,7 @@ const (
 	endGently               // handlers go on until Shutdown's context ends
 	endCancel               // handlers are cancelled, their answers still written
 	endNow                  // handlers are cancelled, what waits is written, the transport closed
+	endDeaf                 // the output is broken, the input is still read: as endLinger, with little time (deaf.go)
 )
 
 // Serve reads messages and runs their handlers until the connection ends: the input does, [Conn.Close] or [Conn.Shutdown] is called, ctx ends, or
@@ -25,6 +25,9 @@ const (
 // [cancel.ErrClosing]; answers are written; the transport is closed. Serve returns when all handlers have returned, a read that cannot be interrupted
 // does not hold it back. The error is nil for the end of the input and for Close and Shutdown, the cause of ctx's end, or what broke: a *[FrameError] if
 // message boundaries were lost, and then nothing was written about it.
+//
+// When writing fails, other than by [Options.WriteTimeout], what the peer has sent before is still read and handled, for a second at most: it may hold
+// the message at which a handler calls Close. Until then calls fail with [ErrClosed], and answers are dropped.
 func (c *Conn) Serve(ctx context.Context) error {
 	c.mu.Lock()
 	switch {
@@ -47,8 +50,8 @@ func (c *Conn) Serve(ctx context.Context) error {
 	c.end()
 	c.mu.Lock()
 	c.phase = phaseClosed
-	err := c.cause
 	c.mu.Unlock()
+	err := c.verdict()
 	if c.c.OnClose != nil {
 		_ = c.c.guard(func() error { c.c.OnClose(c, err); return nil })
 	}
@@ -61,14 +64,22 @@ func (c *Conn) finish(cause error, how ending) {
 	c.mu.Lock()
 	first := c.phase == phaseOpen
 	var calls map[int64]*Pending
+	if how == endDeaf && first && c.served {
+		c.broken, cause = cause, nil
+		c.deaf.Store(true) // before draining, or the reader would stop
+		how = endLinger
+	} else {
+		how = min(how, endNow)
+		c.shut = c.shut || cause == nil && how > endLinger
+		c.stopHearing()
+	}
 	if first {
 		c.phase, c.cause = phaseDrain, cause
 		c.draining.Store(true)
 		calls, c.calls = c.calls, nil
 		close(c.closing)
-		c.room.Broadcast()
 	}
-	lost := !first && cause != nil && c.cause == nil && c.how < endNow // the input had ended, and now the answers cannot be written
+	lost := !first && cause != nil && c.cause == nil && c.broken == nil && c.how < endNow // the input had ended, and now the answers cannot be written
 	if first || how > c.how {
 		c.how = how
 	}
@@ -83,11 +94,12 @@ func (c *Conn) finish(cause error, how ending) {
 	served := c.served
 	c.mu.Unlock()
 	if lost {
-		c.c.report(c.base, nil, fmt.Errorf("jsonrpc2: answers lost, the peer has gone: %w", cause))
+		c.reportLost(cause)
 	}
 	for _, p := range calls {
 		p.fail(c.closed())
 	}
+	c.signal()
 	if first && !served {
 		c.endBase(cancel.ErrClosing)
 		c.w.stop(c.closed())
@@ -100,31 +112,34 @@ func (c *Conn) finish(cause error, how ending) {
 func (c *Conn) closed() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.cause == nil {
-		return ErrClosed
+	switch {
+	case c.cause != nil:
+		return &closedError{c.cause}
+	case c.broken != nil:
+		return &closedError{c.broken}
 	}
-	return &closedError{c.cause}
+	return ErrClosed
 }
 
 // end brings everything to rest and closes the transport.
 func (c *Conn) end() {
 	c.mu.Lock()
-	how := c.how
+	broken := c.broken != nil
 	c.mu.Unlock()
-	if how < endCancel {
+	how := c.patience()
+	if broken && how == endLinger {
+		c.hear()
+		how = c.patience()
+	}
+	if how == endGently || how == endLinger && !broken {
 		c.linger(how)
 	}
-	c.mu.Lock()
-	how = c.how
-	c.mu.Unlock()
+	how = c.patience()
 	if how == endNow { // before handlers learn of it: whether a quick one's answer gets through must not depend on chance
 		c.w.seal(c.closed())
 	}
 	c.endBase(cancel.ErrClosing)
-	c.mu.Lock()
-	how = c.how
-	c.mu.Unlock()
-	if how < endNow {
+	if c.patience() < endNow {
 		c.rest(true)
 	}
 	c.lastFlush()
@@ -231,7 +246,7 @@ func (c *Conn) waitForRoom() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	most := int64(c.c.MaxQueued)
-	for c.queued.Load() >= most && c.phase == phaseOpen {
+	for c.queued.Load() >= most && (c.phase == phaseOpen || c.deaf.Load()) {
 		var retry *time.Timer
 		if len(c.calls) > 0 {
 			if c.queued.Load() < overload*most {

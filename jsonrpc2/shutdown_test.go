@@ -374,16 +374,18 @@ func TestBothFlood(t *testing.T) {
 
 // A write that fails ends the connection with its error.
 func TestWriteFails(t *testing.T) {
-	in, out := io.Pipe()
-	broken := errors.New("broken pipe")
-	c := NewConn(Open(&failing{in, broken}, Lines), testMux(nil), nil)
-	err := make(chan error)
-	go func() { err <- c.Serve(context.Background()) }()
-	_, _ = io.WriteString(out, request("1", "ping", "")+"\n")
-	if err := <-err; !errors.Is(err, broken) {
-		t.Error(err)
-	}
-	_ = out.Close()
+	bubble(t, func(t *testing.T) {
+		in, out := io.Pipe()
+		broken := errors.New("broken pipe")
+		c := NewConn(Open(&failing{in, broken}, Lines), testMux(nil), nil)
+		err := make(chan error)
+		go func() { err <- c.Serve(context.Background()) }()
+		_, _ = io.WriteString(out, request("1", "ping", "")+"\n")
+		if err := <-err; !errors.Is(err, broken) {
+			t.Error(err)
+		}
+		_ = out.Close()
+	})
 }
 
 type failing struct {

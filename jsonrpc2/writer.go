@@ -126,6 +126,9 @@ func (w *writer) flush() {
 		if err != nil && w.err == nil {
 			w.err = err
 		}
+		if w.err != nil {
+			w.buf, w.ends = nil, nil // nobody will get it
+		}
 		if w.full.Load() && (len(w.buf) <= w.max || w.err != nil) {
 			w.makeRoom()
 		}

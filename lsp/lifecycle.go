@@ -184,11 +184,11 @@ func (s *session) close() {
 	}
 }
 
-func (s *session) handleExit(context.Context, *jsonrpc2.Request) (any, error) {
+func (s *session) handleExit(ctx context.Context, _ *jsonrpc2.Request) (any, error) {
 	if c := s.conn.Load(); c != nil {
 		select {
 		case <-s.owed.all():
-		case <-c.Closing():
+		case <-ctx.Done(): // and not when the connection begins to end, as it has where the client closed its ends right behind exit
 		}
 		s.close()
 	}

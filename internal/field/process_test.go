@@ -261,6 +261,24 @@ func TestEndsOfProcesses(t *testing.T) {
 			}
 		})
 	}
+	for name, ends := range map[string]bool{"101: editor quits without waiting": false, "101: editor quits without waiting and closes all": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := start(t, "lsp", false)
+			p.send(lspHello)
+			one := make([]byte, 1)
+			_ = p.out.SetReadDeadline(time.Now().Add(patience))
+			if _, err := p.out.Read(one); err != nil {
+				t.Fatal(err)
+			}
+			_ = p.out.Close()
+			p.send(shutdown, exit)
+			if ends {
+				_ = p.in.Close()
+			}
+			p.exits(0)
+		})
+	}
 	for _, program := range []string{"mcp", "lsp"} {
 		t.Run("101: peer leaves, "+program, func(t *testing.T) {
 			t.Parallel()
