@@ -110,7 +110,7 @@ func BenchmarkKeystroke(b *testing.B) {
 // BenchmarkSearch is a query of two words over 10,000 notes.
 func BenchmarkSearch(b *testing.B) {
 	w := workspace(b, corpus(benchNotes))
-	for _, query := range []string{"loka tensu", "kamilo", "ka lo mi", "#t7", "ten"} {
+	for _, query := range []string{"loka tensu", "kamilo", "ka lo mi", "ka lo mi ten su ra vel no", "#t7", "ten"} {
 		b.Run(query, func(b *testing.B) {
 			defer cpuTime(b)()
 			for b.Loop() {

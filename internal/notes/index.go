@@ -3,6 +3,7 @@ package notes
 import (
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 )
@@ -43,6 +44,7 @@ type searchIndex struct {
 	lists   []postings        // by term number
 	sorted  []uint32          // term numbers in the order of their names ...
 	covered int               // ... of the terms numbered below this
+	sizes   []byte            // lengths of their names, in that order
 	docs    []*Note           // by document number; nil when dead
 	lengths []int32           // by document number
 	numbers map[string]uint32 // path -> number of the live document
@@ -236,10 +238,6 @@ func (x *searchIndex) sortTerms() {
 		tail = append(tail, uint32(id))
 	}
 	slices.SortFunc(tail, compare)
-	if x.covered == 0 {
-		x.sorted, x.covered = tail, len(names)
-		return
-	}
 	merged := make([]uint32, 0, len(names))
 	for a, b := x.sorted, tail; len(a)+len(b) > 0; {
 		if len(b) == 0 || len(a) > 0 && compare(a[0], b[0]) < 0 {
@@ -249,17 +247,59 @@ func (x *searchIndex) sortTerms() {
 		}
 	}
 	x.sorted, x.covered = merged, len(names)
+	x.sizes = slices.Grow(x.sizes[:0], len(merged))
+	for _, id := range merged {
+		x.sizes = append(x.sizes, byte(min(len(names[id]), math.MaxUint8)))
+	}
 }
 
-// longer calls f, in order, with the terms that begin with prefix and are
-// longer. The caller holds x.mu.
-func (x *searchIndex) longer(prefix string, f func(id uint32)) {
+// longer returns the terms that begin with prefix and are longer, the shortest
+// first and then by name, at most limit of them. The caller holds x.mu.
+func (x *searchIndex) longer(prefix string, limit int) []uint32 {
 	x.sortTerms()
 	names := x.counter.names
-	i, _ := slices.BinarySearchFunc(x.sorted, prefix, func(id uint32, p string) int { return strings.Compare(names[id], p) })
-	for ; i < len(x.sorted) && strings.HasPrefix(names[x.sorted[i]], prefix); i++ {
-		if len(names[x.sorted[i]]) > len(prefix) {
-			f(x.sorted[i])
+	from, _ := slices.BinarySearchFunc(x.sorted, prefix, func(id uint32, p string) int { return strings.Compare(names[id], p) })
+	terms := x.sorted[from:]
+	to := sort.Search(len(terms), func(i int) bool { return !strings.HasPrefix(names[terms[i]], prefix) })
+	terms, sizes := terms[:to], x.sizes[from:from+to]
+	// A common beginning has thousands of them. So find the length up to which they
+	// are wanted before any is looked at.
+	var counts [256]int
+	for i, size := range sizes {
+		if int(size) > len(prefix) && x.inUse(terms[i]) {
+			counts[size]++
 		}
 	}
+	last, wanted := 0, limit
+	for last < len(counts)-1 && counts[last] < wanted {
+		wanted -= counts[last]
+		last++
+	}
+	var list []uint32
+	for i, size := range sizes {
+		switch {
+		case int(size) <= len(prefix) || int(size) > last || !x.inUse(terms[i]):
+			continue
+		case int(size) == last:
+			if wanted == 0 {
+				continue
+			}
+			wanted--
+		}
+		list = append(list, terms[i])
+	}
+	slices.SortStableFunc(list, func(a, b uint32) int { return len(names[a]) - len(names[b]) })
+	return list
+}
+
+// inUse reports whether a live document holds a term.
+func (x *searchIndex) inUse(term uint32) bool {
+	if int(term) >= len(x.lists) {
+		return false
+	}
+	list := x.lists[term].list
+	if len(x.numbers) == len(x.docs) {
+		return len(list) > 0
+	}
+	return slices.ContainsFunc(list, func(q posting) bool { return x.lengths[q.doc()] > 0 })
 }

@@ -94,6 +94,11 @@ func (w *Workspace) Refresh(paths ...string) ([]Change, error) {
 			changes = append(changes, c)
 		}
 	}
+	if len(changes) > 0 { // else the next search would do it, with somebody waiting
+		w.search.mu.Lock()
+		w.catchUp()
+		w.search.mu.Unlock()
+	}
 	return changes, nil
 }
 

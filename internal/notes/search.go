@@ -192,15 +192,7 @@ func (x *searchIndex) matching(word string) []match {
 	if len(word) < 2 || word[0] == '#' {
 		return list
 	}
-	var ids []uint32
-	x.longer(word, func(id uint32) {
-		if int(id) < len(x.lists) && x.living(x.lists[id].list) > 0 {
-			ids = append(ids, id)
-		}
-	})
-	names := x.counter.names
-	slices.SortStableFunc(ids, func(a, b uint32) int { return cmp.Compare(len(names[a]), len(names[b])) })
-	for _, id := range ids[:min(maxExpand, len(ids))] {
+	for _, id := range x.longer(word, maxExpand) {
 		list = append(list, match{x.lists[id].list, 0.4})
 	}
 	return list

@@ -1,8 +1,10 @@
 package notes
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -201,5 +203,36 @@ func TestPosting(t *testing.T) {
 	unpack(document{terms: want}.pack([]byte(nil)), func(term uint32, count uint16) { got = append(got, termCount{term, count}) })
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("unpacked %v, want %v", got, want)
+	}
+}
+
+// TestLonger holds the words that begin with another to what a look at all of
+// them finds, with words that nobody uses any more among them.
+func TestLonger(t *testing.T) {
+	files := map[string]string{"gone.md": "kalo karagone kax"}
+	for i := range 40 {
+		files[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("ka kalo%d karakalo%d k%d mi", i, i%7, i)
+	}
+	w := workspace(t, files)
+	w.SetOverlay("gone.md", "nothing", 1)
+	w.Search("x", 1) // takes it in
+	x := w.search
+	for _, prefix := range []string{"k", "ka", "kal", "karakalo", "karakalo6", "karag", "kax", "mi", "zz", strings.Repeat("k", 300)} {
+		var want []string
+		for id, name := range x.counter.names {
+			if strings.HasPrefix(name, prefix) && name != prefix && x.living(x.lists[id].list) > 0 {
+				want = append(want, name)
+			}
+		}
+		slices.SortFunc(want, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
+		for _, limit := range []int{1, 3, 10, 64, 1000} {
+			var got []string
+			for _, id := range x.longer(prefix, limit) {
+				got = append(got, x.counter.names[id])
+			}
+			if !slices.Equal(got, want[:min(limit, len(want))]) {
+				t.Errorf("%.10q, at most %d: got %q, want %q", prefix, limit, got, want)
+			}
+		}
 	}
 }
