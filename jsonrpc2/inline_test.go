@@ -129,23 +129,21 @@ func TestStolenNotification(t *testing.T) {
 	})
 }
 
-// Handlers that block for less than a tick run side by side all the same. This takes real time: one after the other they would take 400 ms, and on a
-// machine that is busy with other things one of three tries must do.
+// Handlers that block for less than a tick run side by side all the same: one after the other they would take 400 ms.
 func TestShortBlocking(t *testing.T) {
-	m := NewMux()
-	var running, most atomic.Int32
-	m.HandleRequest("nap", HandlerFunc(func(context.Context, *Request) (any, error) {
-		n := running.Add(1)
-		defer running.Add(-1)
-		for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
-		}
-		time.Sleep(300 * time.Microsecond)
-		return nil, nil
-	}))
-	_, client, stop := pair(t, m, nil)
-	defer stop()
-	var took time.Duration
-	for range 3 {
+	bubble(t, func(t *testing.T) {
+		m := NewMux()
+		var running, most atomic.Int32
+		m.HandleRequest("nap", HandlerFunc(func(context.Context, *Request) (any, error) {
+			n := running.Add(1)
+			defer running.Add(-1)
+			for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+			}
+			time.Sleep(300 * time.Microsecond)
+			return nil, nil
+		}))
+		_, client, stop := pair(t, m, nil)
+		defer stop()
 		start := time.Now()
 		var wg sync.WaitGroup
 		for range 64 {
@@ -158,14 +156,12 @@ func TestShortBlocking(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if took = time.Since(start); took < 200*time.Millisecond {
-			break
+		took := time.Since(start)
+		t.Logf("%d ran at once, 1,280 calls of 300 us took %v", most.Load(), took)
+		if most.Load() < 8 || took > 100*time.Millisecond {
+			t.Errorf("at most %d ran at once, and 1,280 calls of 300 us took %v", most.Load(), took)
 		}
-	}
-	if most.Load() < 8 {
-		t.Errorf("at most %d ran at once", most.Load())
-	}
-	t.Logf("1,280 calls of 300 us took %v", took)
+	})
 }
 
 // An idle connection has two goroutines: the reader and the caller of Serve.
@@ -307,10 +303,9 @@ func TestStolenBufferIsKept(t *testing.T) {
 		looked <- stolen.chunk.refs.Load()
 	}
 	w := serveWire(t, a, b, m, nil)
-	for range 2 * trustKnown {
-		w.send(request("0", "maybe", `{"Hang":false}`))
-		w.want(result("0", `"ok"`))
-	}
+	w.send(request("0", "maybe", `{"Hang":false}`))
+	w.want(result("0", `"ok"`))
+	m.route([]byte("maybe"), true).trust.score.Store(trustMost) // not earned here: on a busy machine no run may be quick
 	w.send(request("7777", "maybe", `{"Hang":true}`))
 	w.want(result("7777", `"ok"`))
 	if refs := <-looked; refs < 1 {

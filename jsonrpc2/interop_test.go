@@ -27,7 +27,7 @@ import (
 // by lines, so newlineFramer below adds it.
 
 // interopLimit bounds a test; a healthy one takes milliseconds.
-const interopLimit = 30 * time.Second
+const interopLimit = 2 * time.Minute
 
 // cancelMethod is the notification with which either side cancels a request.
 const cancelMethod = "test/cancel"
