@@ -408,7 +408,7 @@ func TestProtocolClient(t *testing.T) {
 		Folders: []protocol.WorkspaceFolder{{URI: "file:///w", Name: "w"}},
 	})
 	<-done
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	a := "a"
 	var got []string

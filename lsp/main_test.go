@@ -19,6 +19,9 @@ import (
 
 func TestMain(m *testing.M) { leak.Main(m) }
 
+// patience is how long a test waits for what must come.
+const patience = time.Minute
+
 // peer is a client of a Server under test, over a pipe in memory.
 type peer struct {
 	t    testing.TB
@@ -82,7 +85,7 @@ func (p *peer) start() {
 		<-done
 		select {
 		case <-p.over:
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			p.t.Error("the server's Serve does not return")
 		}
 	})
@@ -97,7 +100,7 @@ func (p *peer) call(method string, params, result any) {
 }
 
 func (p *peer) try(method string, params, result any) error {
-	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	return p.conn.Call(ctx, method, raw(params), result)
 }
@@ -251,7 +254,7 @@ func receive[T any](t testing.TB, c <-chan T) T {
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("nothing came")
 		panic("unreachable")
 	}

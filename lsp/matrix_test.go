@@ -84,7 +84,7 @@ type program struct {
 	ended   chan struct{}
 }
 
-const patience = 30 * time.Second // far more than anything here takes
+const patience = time.Minute // far more than anything here takes
 
 func start(t *testing.T, role string) *program {
 	t.Helper()

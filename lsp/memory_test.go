@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -86,7 +87,7 @@ func typing(t *testing.T, size int) (best time.Duration, bytes uint64) {
 	const keys = 200
 	text := strings.Repeat("func main() { fmt.Println(\"hello\") } // 🌍\n", size/42)
 	doc := NewDocument("file:///a", "go", 0, text, "utf-16")
-	best = time.Hour
+	best, bytes = time.Hour, math.MaxUint64
 	for range 20 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -104,7 +105,7 @@ func typing(t *testing.T, size int) (best time.Duration, bytes uint64) {
 		}
 		best = min(best, time.Since(start)/keys)
 		runtime.ReadMemStats(&after)
-		bytes = (after.TotalAlloc - before.TotalAlloc) / keys
+		bytes = min(bytes, (after.TotalAlloc-before.TotalAlloc)/keys)
 	}
 	return best, bytes
 }
@@ -117,7 +118,7 @@ func TestTypingIntoBigDocuments(t *testing.T) {
 	if bigBytes > 2*smallBytes {
 		t.Errorf("a key in 10 MB allocates %d bytes, in 10 KB %d", bigBytes, smallBytes)
 	}
-	if big > 5*small+time.Microsecond {
+	if big > 10*small+100*time.Microsecond { // to copy 10 MB takes milliseconds
 		t.Errorf("a key in 10 MB takes %v, in 10 KB %v", big, small)
 	}
 }
