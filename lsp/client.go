@@ -61,12 +61,24 @@ func (c *Client) Documents() *Snapshot {
 }
 
 // Rediagnose has [Server.Diagnose] look at open documents again, because something else that it depends on has changed. Without arguments it is all of
-// them. It does not wait.
+// them, and the workspace. It does not wait.
 func (c *Client) Rediagnose(uris ...uri.URI) {
 	if c.s != nil {
 		c.s.diag.again(uris)
 	}
 }
+
+// RediagnoseWorkspace has [Server.DiagnoseWorkspace] look again, because something has changed that is not open, and leaves open documents alone. It does
+// not wait. A client that asks for diagnostics is told to ask (workspace/diagnostic/refresh), at most once each [RefreshInterval].
+func (c *Client) RediagnoseWorkspace() {
+	if c.s != nil {
+		c.s.diag.workspaceAgain()
+	}
+}
+
+// PullsDiagnostics reports whether the client asks for diagnostics (LSP 3.18, "Pull Diagnostics") and is not sent them. It is known once initialize has
+// been answered.
+func (c *Client) PullsDiagnostics() bool { return c.s != nil && c.s.diag.pulls }
 
 // Conn returns the connection, for methods that have no function here, or nil.
 func (c *Client) Conn() *jsonrpc2.Conn {
@@ -95,6 +107,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any) er
 	if err := c.require(method); err != nil {
 		return err
 	}
+	defer lend(ctx)()
 	if d := c.s.srv.ClientTimeout; d > 0 && method != protocol.MethodWindowShowMessageRequest && method != protocol.MethodWindowShowDocument {
 		limited, stop := context.WithTimeoutCause(ctx, d, ErrClientTimeout)
 		defer stop()

@@ -28,7 +28,7 @@ var ErrNoDiagnosis = errors.New("lsp: no diagnosis goes on")
 // (diagnose_pull.go), to others it publishes (diagnose_push.go): never both to one, as it would see everything twice.
 type diagnoser struct {
 	s     *session
-	slots chan struct{} // how many runs that nobody asked for go on at once
+	slots chan struct{} // how many runs that nobody asked for go on at once, those that wait for the client aside: see seat
 
 	// What the client can do; written by initialize.
 	pulls   bool // asks
@@ -208,9 +208,7 @@ func (d *diagnoser) again(uris []uri.URI) {
 		for k, p := range d.docs {
 			d.overtake(k, p)
 		}
-		if d.s.srv.DiagnoseWorkspace != nil {
-			d.lint.overtake(d)
-		}
+		d.lint.overtake(d)
 	}
 	for _, u := range uris {
 		k := KeyOf(u)
@@ -218,6 +216,19 @@ func (d *diagnoser) again(uris []uri.URI) {
 			d.overtake(k, p)
 		}
 	}
+	if d.pulls {
+		d.askAgain()
+	}
+}
+
+// workspaceAgain has the workspace looked at once more.
+func (d *diagnoser) workspaceAgain() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.s.srv.DiagnoseWorkspace == nil || d.s.ctx.Err() != nil {
+		return
+	}
+	d.lint.overtake(d)
 	if d.pulls {
 		d.askAgain()
 	}

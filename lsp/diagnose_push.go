@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -43,12 +44,11 @@ func (d *diagnoser) sleep(wait time.Duration) {
 
 // look diagnoses the document as it is now, and has the result published.
 func (d *diagnoser) look(p *patient) {
-	select {
-	case d.slots <- struct{}{}:
-	case <-d.s.ctx.Done():
+	chair := d.sit()
+	if chair == nil {
 		return
 	}
-	defer func() { <-d.slots }()
+	defer chair.leave()
 	d.mu.Lock()
 	doc, turn := p.doc, p.turn
 	p.looked, p.last = turn, time.Now()
@@ -56,7 +56,7 @@ func (d *diagnoser) look(p *patient) {
 	if doc == nil { // closed while waiting for a slot
 		return
 	}
-	_, err := d.examine(d.s.scope(d.s.ctx), p, doc, turn)
+	_, err := d.examine(context.WithValue(d.s.scope(d.s.ctx), seatKey{}, chair), p, doc, turn)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {

@@ -76,6 +76,38 @@ func TestPushWorkspace(t *testing.T) {
 	})
 }
 
+// The workspace alone is looked at again where that is all that has changed.
+func TestRediagnoseWorkspace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &files{texts: map[string]string{"file:///b": "B"}}
+		looks := 0
+		var client *Client
+		p := connect(t, &Server{
+			Diagnose: func(context.Context, *Document) ([]protocol.Diagnostic, error) {
+				looks++
+				return finding("open"), nil
+			},
+			DiagnoseWorkspace: f.diagnose,
+			DidOpen: func(ctx context.Context, _ *Document) error {
+				client = ClientFrom(ctx)
+				return nil
+			},
+		})
+		p.init(plainInit)
+		p.open("file:///a", 1, "")
+		want(t, "in the beginning", p.published(), "a1 open; b-1 B")
+		if client.PullsDiagnostics() {
+			t.Error("the client is said to ask")
+		}
+		f.set("file:///b", "B2")
+		client.RediagnoseWorkspace()
+		want(t, "workspace again", p.published(), "b-1 B2")
+		if looks != 1 {
+			t.Errorf("the open document was looked at %d times", looks)
+		}
+	})
+}
+
 // A run for the workspace that has been overtaken is cancelled and takes nothing back; no more runs go on than one.
 func TestPushWorkspaceOvertaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

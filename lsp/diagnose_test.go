@@ -216,6 +216,57 @@ func TestDiagnoseMany(t *testing.T) {
 	})
 }
 
+// Runs that wait for the client keep no others from running, however many they are, and go on when it answers.
+func TestDiagnoseWaitsForTheClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan struct{})
+		srv := &Server{Diagnose: func(ctx context.Context, d *Document) ([]protocol.Diagnostic, error) {
+			if d.Text() == "slow" {
+				var wg sync.WaitGroup
+				for range 2 {
+					wg.Go(func() {
+						if _, err := ClientFrom(ctx).Configuration(ctx, protocol.ConfigurationItem{}); err != nil && ctx.Err() == nil {
+							t.Error(err)
+						}
+					})
+				}
+				wg.Wait()
+			}
+			return finding(d.Text()), ctx.Err()
+		}}
+		p := dial(t, srv)
+		p.mux.HandleRequest("workspace/configuration", jsonrpc2.Call(func(ctx context.Context, _ *protocol.ConfigurationParams) ([]any, error) {
+			select {
+			case <-answer:
+			case <-ctx.Done():
+			}
+			return []any{1}, nil
+		}))
+		p.start()
+		p.init(ableButPushed)
+		for i := range 100 {
+			p.open(fmt.Sprintf("file:///slow%d", i), 1, "slow")
+		}
+		p.open("file:///quick", 1, "quick")
+		want(t, "while the client does not answer", p.published(), "quick1 quick")
+		p.change("file:///slow0", 2, object("text", "quick")) // ends the run that waits
+		want(t, "one that is overtaken", p.published(), "slow02 quick")
+		close(answer)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := len(p.diagnostics); n != 99 {
+			t.Errorf("%d of the documents that had to wait are published, want 99", n)
+		}
+		for c := range srv.Clients() {
+			if n := len(c.s.diag.slots); n != 0 {
+				t.Errorf("%d seats are still taken", n)
+			}
+		}
+	})
+}
+
+const ableButPushed = `{"processId":null,"rootUri":null,"capabilities":{"workspace":{"configuration":true}}}`
+
 func TestRediagnose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := connect(t, &Server{

@@ -24,6 +24,9 @@ type linter struct {
 
 // overtake makes what is known of the workspace old. mu is held.
 func (l *linter) overtake(d *diagnoser) {
+	if d.s.srv.DiagnoseWorkspace == nil {
+		return
+	}
 	l.turn++
 	if l.run != nil {
 		l.run.stop(errOvertaken)
@@ -36,9 +39,6 @@ func (l *linter) overtake(d *diagnoser) {
 
 // start is called once the client is initialized.
 func (d *diagnoser) start() {
-	if d.s.srv.DiagnoseWorkspace == nil {
-		return
-	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lint.overtake(d)

@@ -55,15 +55,19 @@ type Server struct {
 	// For a client that asks it runs when that does, unless nothing has changed since it ran last: then the result is used again, and not even
 	// sent if the client has it. An error is the answer.
 	//
-	// For others it runs as soon as a document is opened and again after changes, at most every [DiagnoseInterval] for each document. The
-	// result is published with the document's version, and withdrawn when the document is closed. An error is reported and leaves what
-	// was published.
+	// For others it runs as soon as a document is opened and again after changes, at most every [DiagnoseInterval] for each document, and for a few
+	// documents at once, of which those do not count that wait for an answer of the client. The result is published with the document's
+	// version, and withdrawn when the document is closed. An error is reported and leaves what was published.
 	Diagnose func(context.Context, *Document) ([]protocol.Diagnostic, error)
 	// DiagnoseWorkspace finds what is wrong in the whole workspace, in files that are not open above all, and gives it to [ReportFor] file by file, also
 	// where there is nothing: then the client forgets what it has. For a client that asks (workspace/diagnostic) it runs when that does and
-	// something may have changed; for others when the client is initialized. [Client.Rediagnose] without arguments has it run again, for
-	// which a server has reason when files were saved or changed on disk. Open documents are left to Diagnose, if that is set. One run
-	// goes on at a time.
+	// something may have changed; for others when the client is initialized. [Client.Rediagnose] without arguments and
+	// [Client.RediagnoseWorkspace] have it run again, for which a server has reason when files were saved or changed on disk. Open documents
+	// are left to Diagnose, if that is set. One run goes on at a time.
+	//
+	// A client that asks is answered as soon as the run is over, also where nothing has changed: the specification lets a server hold the answer
+	// back until something has, and that would take a place among the requests that run at once for as long as the session lasts. The client
+	// learns that something has changed by workspace/diagnostic/refresh.
 	DiagnoseWorkspace func(context.Context) error
 	// PushDiagnostics publishes diagnostics also to clients that could ask for them.
 	PushDiagnostics bool
@@ -88,7 +92,8 @@ type Server struct {
 	ClientTimeout time.Duration
 
 	// Workspace. These notifications are handled in order, like those of documents, so the functions should only take note.
-	// DidChangeConfiguration is the exception: it may ask for the new settings, on a goroutine of its own, one run after the other.
+	// DidChangeConfiguration is the exception: it may ask for the new settings, on a goroutine of its own, one run after the other. Of changes that
+	// come while a run goes on only the newest gets another one.
 
 	DidChangeConfiguration    func(context.Context, *protocol.DidChangeConfigurationParams) error
 	DidChangeWatchedFiles     func(context.Context, *protocol.DidChangeWatchedFilesParams) error // see [Client.Watch]

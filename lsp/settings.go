@@ -20,7 +20,14 @@ type settings struct {
 	changes int                            // notifications of a change so far
 	pushed  json.RawMessage                // what the last one carried
 	told    bool                           // the client has been asked to send them
-	last    chan struct{}                  // closed when the last run of Server.DidChangeConfiguration is over
+	next    *settingsChange                // the newest that Server.DidChangeConfiguration has not heard of
+	running bool                           // it runs
+}
+
+// settingsChange is a notification with the documents as of its place.
+type settingsChange struct {
+	ctx    context.Context
+	params *protocol.DidChangeConfigurationParams
 }
 
 type settingKey struct {
@@ -132,7 +139,8 @@ func (c *Client) watchSettings() {
 }
 
 // didChangeConfiguration forgets what is known, in order, and runs the user's function beside the lane: it may ask the client, and nothing should wait for
-// that. Runs do not overlap and keep the order of the changes.
+// that. Runs do not overlap and keep the order of the changes. While one goes on, changes replace each other: a client that says so a thousand times and
+// answers no question costs one goroutine, and what the function would ask for is the newest anyway.
 func (s *session) didChangeConfiguration(_ context.Context, r *jsonrpc2.Request) (any, error) {
 	params := new(protocol.DidChangeConfigurationParams)
 	if r.HasParams() {
@@ -142,25 +150,37 @@ func (s *session) didChangeConfiguration(_ context.Context, r *jsonrpc2.Request)
 	}
 	set := &s.client.settings
 	set.mu.Lock()
+	defer set.mu.Unlock()
 	set.changes++
 	set.asked = nil
 	set.pushed = json.RawMessage(params.Settings)
-	set.mu.Unlock()
-	f := s.srv.DidChangeConfiguration
-	if f == nil {
+	if s.srv.DidChangeConfiguration == nil {
 		return nil, nil
 	}
-	before, done := set.last, make(chan struct{})
-	set.last = done
-	ctx := s.scope(s.ctx)
-	s.spawn(func() {
-		defer close(done)
-		if before != nil {
-			<-before
-		}
-		if err := f(ctx, params); err != nil {
-			s.fail(ctx, nil, fmt.Errorf("lsp: DidChangeConfiguration: %w", err))
-		}
-	})
+	set.next = &settingsChange{s.scope(s.ctx), params}
+	if !set.running {
+		set.running = true
+		s.spawn(s.tellSettings)
+	}
 	return nil, nil
+}
+
+// tellSettings runs Server.DidChangeConfiguration until it has heard of the newest change.
+func (s *session) tellSettings() {
+	set := &s.client.settings
+	for {
+		set.mu.Lock()
+		c := set.next
+		set.next = nil
+		if c == nil || s.ctx.Err() != nil {
+			set.running = false
+			set.mu.Unlock()
+			return
+		}
+		set.mu.Unlock()
+		_, err := guarded(func() (struct{}, error) { return struct{}{}, s.srv.DidChangeConfiguration(c.ctx, c.params) })
+		if err != nil {
+			s.fail(c.ctx, nil, fmt.Errorf("lsp: DidChangeConfiguration: %w", err))
+		}
+	}
 }

@@ -103,18 +103,22 @@ func TestSettingsThatWerePushed(t *testing.T) {
 	}
 }
 
-// Server.DidChangeConfiguration may ask the client and wait, holds nothing up, and its runs come one after the other.
+// Server.DidChangeConfiguration may ask the client and wait, holds nothing up, and its runs come one after the other. What has been overtaken has none.
 func TestConfigurationChanges(t *testing.T) {
 	var value atomic.Int64
 	hold := make(chan struct{})
-	seen := make(chan string, 10)
+	seen, began := make(chan string, 10), make(chan string, 10)
 	var running atomic.Int32
 	srv := &Server{DidChangeConfiguration: func(ctx context.Context, p *protocol.DidChangeConfigurationParams) error {
 		if running.Add(1) > 1 {
 			t.Error("two runs at once")
 		}
 		defer running.Add(-1)
+		began <- string(p.Settings)
 		<-hold
+		if string(p.Settings) == "7" {
+			panic("seven")
+		}
 		tab := 0
 		if err := ClientFrom(ctx).Setting(ctx, "editor.tab", &tab); err != nil {
 			return err
@@ -127,16 +131,22 @@ func TestConfigurationChanges(t *testing.T) {
 	if m := receive(t, registered); m != "workspace/didChangeConfiguration" {
 		t.Errorf("registered %s", m)
 	}
-	for i := range 3 {
-		p.notify("workspace/didChangeConfiguration", fmt.Sprintf(`{"settings":%d}`, i))
+	set := func(value int) { p.notify("workspace/didChangeConfiguration", fmt.Sprintf(`{"settings":%d}`, value)) }
+	set(0)
+	want(t, "first run", receive(t, began), "0")
+	for i := range 1000 {
+		set(i)
 	}
-	_ = tabOf(p, 0) // is answered meanwhile
+	_ = tabOf(p, 0) // is answered meanwhile, and behind the changes
 	close(hold)
-	for i := range 3 {
-		if got := receive(t, seen); got != fmt.Sprint(i) {
-			t.Errorf("run %d has %s", i, got)
-		}
-	}
+	want(t, "first run", receive(t, seen), "0")
+	want(t, "second run", receive(t, began), "999")
+	want(t, "second run", receive(t, seen), "999")
+	set(7)
+	want(t, "run that panics", receive(t, began), "7")
+	set(8)
+	want(t, "run behind that", receive(t, began), "8")
+	want(t, "run behind that", receive(t, seen), "8")
 }
 
 func TestFolders(t *testing.T) {

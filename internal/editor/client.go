@@ -243,5 +243,6 @@ func (d *Server) foldersChanged(ctx context.Context, p *protocol.DidChangeWorksp
 		})
 	}
 	d.requeue()
+	c.RediagnoseWorkspace()
 	return nil
 }

@@ -25,6 +25,8 @@ type folder struct {
 	total atomic.Int64 // ... of those that were found
 	stop  context.CancelFunc
 
+	ledger ledger
+
 	users int              // connections that have it open as a folder; under Server.mu
 	open  map[string]*slot // notes that lie open in editors, by path; under Server.mu
 }

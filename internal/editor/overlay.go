@@ -49,6 +49,9 @@ func (d *Server) touched(ctx context.Context, doc *lsp.Document) error {
 // closed is touched for a document that was closed.
 func (d *Server) closed(ctx context.Context, doc *lsp.Document) error {
 	defer d.forget()
+	if c := lsp.ClientFrom(ctx); c.PullsDiagnostics() {
+		c.RediagnoseWorkspace() // which has left the note out
+	}
 	return d.touched(ctx, doc)
 }
 
@@ -204,6 +207,7 @@ func (d *Server) bell() <-chan struct{} {
 
 // refresh has the open documents diagnosed again whose links may lead elsewhere after a change of notes, and hints drawn again.
 func (d *Server) refresh(f *folder, changes ...notes.Change) {
+	f.ledger.changed(changes)
 	var docs []lsp.Key
 	count := false
 	d.mu.Lock()
@@ -228,6 +232,7 @@ func (d *Server) refresh(f *folder, changes ...notes.Change) {
 		if len(uris) > 0 {
 			lc.Rediagnose(uris...)
 		}
+		c.recheck(f, changes)
 		if count {
 			c.redraw()
 		}

@@ -29,6 +29,9 @@ func (d *Server) LSP() *lsp.Server {
 		DidClose:  d.closed,
 		Diagnose:  d.diagnose,
 
+		// ledger.go
+		DiagnoseWorkspace: d.diagnoseWorkspace,
+
 		// complete.go
 		Completion:        d.completion,
 		CompletionResolve: d.completionResolve,

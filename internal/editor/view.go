@@ -142,7 +142,7 @@ func (v *view) uri(n *notes.Note) uri.URI {
 	u := v.folder.uri(n.Path)
 	if n == v.note {
 		u = v.doc.URI()
-	} else if doc, _ := v.slot(n); doc != nil && doc.Encoding() == v.client.Encoding() {
+	} else if doc, _ := v.slot(n); doc != nil { // which an editor may know by another path
 		u = doc.URI()
 	}
 	if doc := v.docs.Document(u); doc != nil {
@@ -152,6 +152,9 @@ func (v *view) uri(n *notes.Note) uri.URI {
 }
 
 func (v *view) location(n *notes.Note, s notes.Span) protocol.Location {
+	if s == (notes.Span{}) { // the beginning takes no counting
+		return protocol.Location{URI: v.uri(n)}
+	}
 	return protocol.Location{URI: v.uri(n), Range: v.text(n).Range(s.Start, s.End)}
 }
 
