@@ -2,7 +2,6 @@ package editor
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -15,9 +14,9 @@ import (
 // kindContents is the kind of the action that brings a table of contents up to date. Editors may run it whenever a note is saved.
 const kindContents protocol.CodeActionKind = "source.updateTableOfContents"
 
-var actionKinds = []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindContents}
+var actionKinds = []protocol.CodeActionKind{protocol.CodeActionKindQuickFix, kindContents, kindFixAll, kindDefinitions}
 
-// codeActions mend what is wrong in a range, and write the table of contents.
+// codeActions mend what is wrong in a range or in the whole note, and write the table of contents.
 func (d *Server) codeActions(ctx context.Context, p *protocol.CodeActionParams) ([]protocol.CommandOrCodeAction, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
@@ -46,31 +45,30 @@ func (d *Server) codeActions(ctx context.Context, p *protocol.CodeActionParams) 
 				return nil, err
 			}
 			about := v.reported(problem, p.Context.Diagnostics)
-			if problem.Kind == notes.UnusedDefinition {
-				a := &protocol.CodeAction{Title: "Remove the unused definition", Diagnostics: about, IsPreferred: new(bool)}
-				*a.IsPreferred = true
-				if err := add(a, protocol.CodeActionKindQuickFix, v.edit(notes.Edit{Span: v.wholeLines(problem.Span)})); err != nil {
-					return nil, err
-				}
-				continue
+			for _, f := range v.fixes(problem) {
+				preferred := f.preferred
+				// What cannot be edited, as it is being typed in another editor, is no reason to offer nothing.
+				_ = add(&protocol.CodeAction{Title: f.title, Diagnostics: about, IsPreferred: &preferred}, protocol.CodeActionKindQuickFix, f.edits, f.files...)
 			}
-			if !problem.Kind.Broken() {
-				continue
+		}
+	}
+	// What is for the whole note is offered to those who ask for it: it has nothing to do with the range.
+	asked := len(p.Context.Only) > 0
+	if asked && wanted(p.Context.Only, kindFixAll) {
+		edits, err := v.fixAll(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if edits != nil {
+			if err := add(&protocol.CodeAction{Title: "Change all broken links that have one likely target"}, kindFixAll, edits); err != nil {
+				return nil, err
 			}
-			for i, s := range v.Suggest(v.note, problem.Link, 3) {
-				a := &protocol.CodeAction{Title: fmt.Sprintf("Change to %q", s.Label), Diagnostics: about, IsPreferred: new(bool)}
-				*a.IsPreferred = i == 0
-				if err := add(a, protocol.CodeActionKindQuickFix, v.edit(s.Edit)); err != nil {
-					return nil, err
-				}
-			}
-			if problem.Kind == notes.BrokenNote && v.client.can.createFiles && v.dir != "" {
-				if to, err := notes.NewPath(problem.Path, "/"+problem.Path); err == nil {
-					a := &protocol.CodeAction{Title: fmt.Sprintf("Create note %q", to), Diagnostics: about}
-					if err := add(a, protocol.CodeActionKindQuickFix, nil, v.create(to, problem.Link)...); err != nil {
-						return nil, err
-					}
-				}
+		}
+	}
+	if asked && wanted(p.Context.Only, kindDefinitions) {
+		if edits := v.definitions(); edits != nil {
+			if err := add(&protocol.CodeAction{Title: "Remove all unused definitions"}, kindDefinitions, edits); err != nil {
+				return nil, err
 			}
 		}
 	}

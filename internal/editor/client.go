@@ -20,7 +20,8 @@ type client struct {
 	folders []*folder // under Server.mu
 	can     abilities
 
-	moved atomic.Pointer[move] // the last note that a rename moved
+	moved   atomic.Pointer[move] // the last note that a rename moved
+	painted painted
 }
 
 // abilities are what the editor has said it can do, as far as answers depend on it.
@@ -29,6 +30,8 @@ type abilities struct {
 	labelDetails, insertReplace                 bool
 	definitionLinks, related, unnecessary       bool
 	watchesFiles, nestedSymbols, actionLiterals bool
+	tokenDeltas, hintTooltips, linkTooltips     bool
+	symbolRanges                                bool
 }
 
 func yes(b *bool) bool { return b != nil && *b }
@@ -40,6 +43,7 @@ func abilitiesOf(c *protocol.ClientCapabilities) (a abilities) {
 			a.renameFiles = a.documentChanges && slices.Contains(e.ResourceOperations, protocol.ResourceOperationKindRename)
 			a.createFiles = a.documentChanges && slices.Contains(e.ResourceOperations, protocol.ResourceOperationKindCreate)
 		}
+		a.symbolRanges = w.Symbol != nil && slices.Contains(w.Symbol.ResolveSupport.Properties, "location.range")
 		a.watchesFiles = w.DidChangeWatchedFiles != nil && yes(w.DidChangeWatchedFiles.DynamicRegistration)
 	}
 	if t := c.TextDocument; t != nil {
@@ -50,6 +54,10 @@ func abilitiesOf(c *protocol.ClientCapabilities) (a abilities) {
 		a.definitionLinks = t.Definition != nil && yes(t.Definition.LinkSupport)
 		a.nestedSymbols = t.DocumentSymbol != nil && yes(t.DocumentSymbol.HierarchicalDocumentSymbolSupport)
 		a.actionLiterals = t.CodeAction != nil && len(t.CodeAction.CodeActionLiteralSupport.CodeActionKind.ValueSet) > 0
+		full, ok := t.SemanticTokens.Requests.Full.(*protocol.ClientSemanticTokensRequestFullDelta)
+		a.tokenDeltas = ok && yes(full.Delta)
+		a.hintTooltips = t.InlayHint != nil && slices.Contains(t.InlayHint.ResolveSupport.Properties, "tooltip")
+		a.linkTooltips = t.DocumentLink != nil && yes(t.DocumentLink.TooltipSupport)
 		if p := t.PublishDiagnostics; p != nil {
 			a.related = yes(p.RelatedInformation)
 			a.unnecessary = slices.Contains(p.TagSupport.ValueSet, protocol.DiagnosticTagUnnecessary)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -34,10 +35,55 @@ func (d *Server) inlayHints(ctx context.Context, p *protocol.InlayHintParams) ([
 			pad := true
 			hint := protocol.InlayHint{Position: v.doc.Position(h.Name.End), Label: protocol.String(count(n, "link")), PaddingLeft: &pad}
 			hint.Tooltip = protocol.String("links that lead to this heading")
+			if v.client.can.hintTooltips { // the editor asks when somebody looks
+				if hint.Data, err = lsp.Codec.Marshal(&offered{URI: p.TextDocument.URI, Heading: h.Slug}); err != nil {
+					return nil, err
+				}
+				hint.Tooltip = nil
+			}
 			list = append(list, hint)
 		}
 	}
 	return list, nil
+}
+
+// maxListed bounds the places that a tooltip lists.
+const maxListed = 10
+
+// inlayHintResolve lists the places that link to the heading of a hint.
+func (d *Server) inlayHintResolve(ctx context.Context, hint *protocol.InlayHint) (*protocol.InlayHint, error) {
+	var of offered
+	if len(hint.Data) == 0 || lsp.Codec.Unmarshal(hint.Data, &of) != nil || of.URI == "" {
+		return hint, nil
+	}
+	v, err := d.view(ctx, of.URI)
+	if err == errNoNote { // gone meanwhile
+		return hint, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	n := 0
+	for _, b := range v.Backlinks(v.note.Slug) {
+		if b.Heading == nil || b.Heading.Slug != of.Heading {
+			continue
+		}
+		if n++; n <= maxListed {
+			to := b.Note.Path
+			if u := v.uri(b.Note); u.IsFile() {
+				to = fmt.Sprintf("[%s](<%s#L%d>)", strings.NewReplacer("[", `\[`, "]", `\]`).Replace(b.Note.Path), u, b.Link.Line+1)
+			}
+			fmt.Fprintf(&text, "- %s, line %d\n", to, b.Link.Line+1)
+		}
+	}
+	if n > maxListed {
+		fmt.Fprintf(&text, "- and %d more\n", n-maxListed)
+	}
+	if n > 0 {
+		hint.Tooltip = lsp.Markdown(text.String())
+	}
+	return hint, nil
 }
 
 func count(n int, what string) string {

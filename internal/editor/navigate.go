@@ -180,10 +180,27 @@ func (d *Server) documentLinks(ctx context.Context, p *protocol.DocumentLinkPara
 			if l.Kind != notes.Reference && l.DestSpan.Len() > 0 {
 				span = l.DestSpan
 			}
-			list = append(list, protocol.DocumentLink{Range: v.doc.Range(span.Start, span.End), Target: &u})
+			link := protocol.DocumentLink{Range: v.doc.Range(span.Start, span.End), Target: &u}
+			if v.client.can.linkTooltips {
+				link.Tooltip = v.tooltip(l)
+			}
+			list = append(list, link)
 		}
 	}
 	return list, nil
+}
+
+// tooltip names what a link to a note leads to.
+func (v *view) tooltip(l notes.Link) *string {
+	t := v.Resolve(v.note, l)
+	if t.Note == nil {
+		return nil
+	}
+	text := t.Note.Title
+	if t.Heading != nil && t.Heading.Text != text {
+		text += " › " + t.Heading.Text
+	}
+	return &text
 }
 
 // destination is the URI that a link leads to. A heading is named by its line, as editors understand it.

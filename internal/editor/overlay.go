@@ -49,6 +49,7 @@ func (d *Server) touched(ctx context.Context, doc *lsp.Document) error {
 // closed is touched for a document that was closed.
 func (d *Server) closed(ctx context.Context, doc *lsp.Document) error {
 	defer d.forget()
+	d.client(ctx).painted.forget(doc.Key())
 	if c := lsp.ClientFrom(ctx); c.PullsDiagnostics() {
 		c.RediagnoseWorkspace() // which has left the note out
 	}

@@ -164,6 +164,46 @@ func (d *Server) didRename(ctx context.Context, p *protocol.RenameFilesParams) e
 	return d.filesChanged(ctx, &changed)
 }
 
+// didCreate and didDelete read at once what the editor has made or deleted.
+func (d *Server) didCreate(ctx context.Context, p *protocol.CreateFilesParams) error {
+	var changed protocol.DidChangeWatchedFilesParams
+	for _, file := range p.Files {
+		changed.Changes = append(changed.Changes, protocol.FileEvent{URI: uri.URI(file.URI)})
+	}
+	return d.filesChanged(ctx, &changed)
+}
+
+func (d *Server) didDelete(ctx context.Context, p *protocol.DeleteFilesParams) error {
+	var changed protocol.DidChangeWatchedFilesParams
+	for _, file := range p.Files {
+		changed.Changes = append(changed.Changes, protocol.FileEvent{URI: uri.URI(file.URI)})
+	}
+	return d.filesChanged(ctx, &changed)
+}
+
+// linkedRanges are the places in a note where a label stands, for editors that type at all of them at once: those that spell it the same way.
+func (d *Server) linkedRanges(ctx context.Context, p *protocol.LinkedEditingRangeParams) (*protocol.LinkedEditingRanges, error) {
+	v, offset, err := d.look(ctx, &p.TextDocumentPositionParams)
+	if err != nil {
+		return nothing[*protocol.LinkedEditingRanges](err)
+	}
+	s, ok := v.SubjectAt(v.note, offset)
+	if !ok || s.Kind != notes.LabelSubject {
+		return nil, nil
+	}
+	pattern := `[^\[\]\\\r\n]+`
+	out := &protocol.LinkedEditingRanges{WordPattern: &pattern}
+	for _, u := range v.Uses(s) {
+		if u.Note.Path == v.note.Path && v.note.Slice(u.Span) == v.note.Slice(s.Span) {
+			out.Ranges = append(out.Ranges, v.doc.Range(u.Span.Start, u.Span.End))
+		}
+	}
+	if len(out.Ranges) < 2 {
+		return nil, nil
+	}
+	return out, nil
+}
+
 // folderOf returns the folder that a file, or a directory, lies in, nil if there is none.
 func (d *Server) folderOf(file string) *folder {
 	d.mu.Lock()

@@ -50,29 +50,38 @@ func (d *Server) LSP() *lsp.Server {
 		// rename.go, watch.go, client.go
 		WillRenameFiles:           d.willRename,
 		DidRenameFiles:            d.didRename,
+		DidCreateFiles:            d.didCreate,
+		DidDeleteFiles:            d.didDelete,
 		DidChangeWatchedFiles:     d.filesChanged,
 		DidChangeWorkspaceFolders: d.foldersChanged,
 
 		// symbols.go
-		DocumentSymbol:  d.documentSymbols,
-		WorkspaceSymbol: d.workspaceSymbols,
+		DocumentSymbol:         d.documentSymbols,
+		WorkspaceSymbol:        d.workspaceSymbols,
+		WorkspaceSymbolResolve: d.workspaceSymbolResolve,
 
 		// structure.go
-		FoldingRange:        d.foldingRanges,
-		SelectionRange:      d.selectionRanges,
+		FoldingRange:       d.foldingRanges,
+		SelectionRange:     d.selectionRanges,
+		LinkedEditingRange: d.linkedRanges,
+
+		// tokens.go
 		SemanticTokens:      d.semanticTokens,
+		SemanticTokensDelta: d.semanticTokensDelta,
 		SemanticTokensRange: d.semanticTokensRange,
 
 		// hints.go
-		InlayHint: d.inlayHints,
-		CodeLens:  d.codeLenses,
+		InlayHint:        d.inlayHints,
+		InlayHintResolve: d.inlayHintResolve,
+		CodeLens:         d.codeLenses,
 
 		// actions.go
 		CodeAction: d.codeActions,
 
 		// format.go
-		Formatting:      d.formatting,
-		RangeFormatting: d.rangeFormatting,
+		Formatting:       d.formatting,
+		RangeFormatting:  d.rangeFormatting,
+		RangesFormatting: d.rangesFormatting,
 
 		// commands.go, hints.go
 		Commands: map[string]func(context.Context, []json.RawMessage) (any, error){

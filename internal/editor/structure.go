@@ -2,6 +2,7 @@ package editor
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"go.lsp.dev/protocol"
@@ -9,7 +10,8 @@ import (
 	"github.com/tandem-rpc/tandem/internal/notes"
 )
 
-// foldingRanges are the sections and blocks of a note.
+// foldingRanges are the sections and blocks of a note, and what stands between <!-- #region --> and <!-- #endregion -->. Only those regions have their kind,
+// so that "fold all regions" leaves sections alone.
 func (d *Server) foldingRanges(ctx context.Context, p *protocol.FoldingRangeParams) ([]protocol.FoldingRange, error) {
 	v, err := d.view(ctx, p.TextDocument.URI)
 	if err != nil {
@@ -25,14 +27,18 @@ func (d *Server) foldingRanges(ctx context.Context, p *protocol.FoldingRangePara
 	n := v.note
 	for _, h := range n.Headings {
 		end := h.Section.Start + len(strings.TrimRight(n.Slice(h.Section), " \t\r\n"))
-		add(h.Span, notes.Span{End: end}, protocol.FoldingRangeKindRegion)
+		add(h.Span, notes.Span{End: end}, "")
 	}
-	for _, b := range n.Blocks() {
-		kind := protocol.FoldingRangeKindRegion
+	blocks := n.Blocks()
+	for _, b := range blocks {
+		var kind protocol.FoldingRangeKind
 		if b.Kind == notes.CommentBlock {
 			kind = protocol.FoldingRangeKindComment
 		}
 		add(b.Span, b.Span, kind)
+	}
+	for _, r := range regions(n, blocks) {
+		add(r, r, protocol.FoldingRangeKindRegion)
 	}
 	if c := v.client.Params(); c != nil && c.Capabilities.TextDocument != nil && c.Capabilities.TextDocument.FoldingRange != nil {
 		if limit := c.Capabilities.TextDocument.FoldingRange.RangeLimit; limit != nil && int(*limit) < len(list) {
@@ -40,6 +46,39 @@ func (d *Server) foldingRanges(ctx context.Context, p *protocol.FoldingRangePara
 		}
 	}
 	return list, nil
+}
+
+// regions are the spans between pairs of region comments, from the first to the last line, outside of code.
+func regions(n *notes.Note, blocks []notes.Block) (list []notes.Span) {
+	code := slices.DeleteFunc(slices.Clone(blocks), func(b notes.Block) bool { return b.Kind != notes.FenceBlock && b.Kind != notes.FrontBlock })
+	var begun []int
+	for at := 0; ; {
+		i := strings.Index(n.Text[at:], "region")
+		if i < 0 {
+			return list
+		}
+		at += i
+		row, _ := n.Position(at)
+		line := n.Line(row)
+		at = max(line.End, at+len("region"))
+		name, ok := strings.CutPrefix(strings.TrimSpace(n.Slice(line)), "<!--")
+		if name, ok = strings.CutSuffix(name, "-->"); !ok {
+			continue
+		}
+		name, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "#"), " ")
+		for len(code) > 0 && code[0].Span.End < line.End {
+			code = code[1:]
+		}
+		if name != "region" && name != "endregion" || len(code) > 0 && code[0].Span.Start <= line.Start {
+			continue
+		}
+		if name == "region" {
+			begun = append(begun, line.Start)
+		} else if len(begun) > 0 {
+			list = append(list, notes.Span{Start: begun[len(begun)-1], End: line.End})
+			begun = begun[:len(begun)-1]
+		}
+	}
 }
 
 // selectionRanges are what a selection grows through.
@@ -61,72 +100,4 @@ func (d *Server) selectionRanges(ctx context.Context, p *protocol.SelectionRange
 		list = append(list, *r)
 	}
 	return list, nil
-}
-
-// tokenTypes are the kinds of marks by the names that themes know.
-var tokenTypes = []string{
-	notes.DestMark:       "string",
-	notes.WikiMark:       "class",
-	notes.LabelMark:      "variable",
-	notes.DefinitionMark: "variable",
-	notes.TagMark:        "decorator",
-	notes.KeyMark:        "property",
-}
-
-var tokenLegend = protocol.SemanticTokensLegend{
-	TokenTypes:     []string{"string", "class", "variable", "decorator", "property"},
-	TokenModifiers: []string{"declaration", "deprecated"},
-}
-
-const (
-	modDeclaration = 1 << iota
-	modDeprecated
-)
-
-func (d *Server) semanticTokens(ctx context.Context, p *protocol.SemanticTokensParams) (*protocol.SemanticTokens, error) {
-	v, err := d.view(ctx, p.TextDocument.URI)
-	if err != nil {
-		return nothing[*protocol.SemanticTokens](err)
-	}
-	return v.tokens(notes.Span{End: len(v.note.Text)}), nil
-}
-
-func (d *Server) semanticTokensRange(ctx context.Context, p *protocol.SemanticTokensRangeParams) (*protocol.SemanticTokens, error) {
-	v, err := d.view(ctx, p.TextDocument.URI)
-	if err != nil {
-		return nothing[*protocol.SemanticTokens](err)
-	}
-	start, end := v.doc.Offsets(p.Range)
-	return v.tokens(notes.Span{Start: start, End: end}), nil
-}
-
-// tokens encodes marks as LSP wants them: each relative to the one before, none over more than a line.
-func (v *view) tokens(within notes.Span) *protocol.SemanticTokens {
-	out := &protocol.SemanticTokens{Data: []uint32{}}
-	var last protocol.Position
-	for _, m := range v.Marks(v.note, within) {
-		r := v.doc.Range(m.Span.Start, m.Span.End)
-		if r.Start.Line != r.End.Line {
-			continue
-		}
-		var typ, mods uint32
-		for i, name := range tokenLegend.TokenTypes {
-			if name == tokenTypes[m.Kind] {
-				typ = uint32(i)
-			}
-		}
-		if m.Kind == notes.DefinitionMark {
-			mods |= modDeclaration
-		}
-		if m.Broken {
-			mods |= modDeprecated
-		}
-		column := r.Start.Character
-		if r.Start.Line == last.Line {
-			column -= last.Character
-		}
-		out.Data = append(out.Data, r.Start.Line-last.Line, column, r.End.Character-r.Start.Character, typ, mods)
-		last = r.Start
-	}
-	return out
 }

@@ -6,6 +6,7 @@ import (
 	"go.lsp.dev/protocol"
 
 	"github.com/tandem-rpc/tandem/internal/notes"
+	"github.com/tandem-rpc/tandem/lsp"
 )
 
 const maxSymbols = 200
@@ -64,6 +65,9 @@ func (d *Server) workspaceSymbols(ctx context.Context, p *protocol.WorkspaceSymb
 	if err != nil {
 		return nil, err
 	}
+	if d.client(ctx).can.symbolRanges {
+		return d.symbolsWithoutRanges(ctx, folders, p.Query)
+	}
 	list := protocol.SymbolInformationSlice{}
 	for _, f := range folders {
 		v := d.over(ctx, f)
@@ -82,4 +86,48 @@ func (d *Server) workspaceSymbols(ctx context.Context, p *protocol.WorkspaceSymb
 		}
 	}
 	return list, nil
+}
+
+// symbolsWithoutRanges is workspaceSymbols for editors that ask for the place of the one that is chosen: no note has to be looked into.
+func (d *Server) symbolsWithoutRanges(ctx context.Context, folders []*folder, query string) (protocol.WorkspaceSymbolResult, error) {
+	list := protocol.WorkspaceSymbolSlice{}
+	for _, f := range folders {
+		v := d.over(ctx, f)
+		for _, s := range f.Symbols(query, maxSymbols) {
+			info := protocol.WorkspaceSymbol{Location: &protocol.LocationUriOnly{URI: v.uri(s.Note)}}
+			info.Name, info.Kind = s.Name(), protocol.SymbolKindFile
+			o := offered{URI: v.uri(s.Note)}
+			if s.Heading != nil {
+				info.Kind, info.ContainerName, o.Heading = protocol.SymbolKindString, &s.Note.Title, s.Heading.Slug
+			}
+			data, err := lsp.Codec.Marshal(&o)
+			if err != nil {
+				return nil, err
+			}
+			info.Data = data
+			list = append(list, info)
+		}
+	}
+	return list, nil
+}
+
+// workspaceSymbolResolve says where in its note a symbol is, the beginning of the note if it is not there any more.
+func (d *Server) workspaceSymbolResolve(ctx context.Context, s *protocol.WorkspaceSymbol) (*protocol.WorkspaceSymbol, error) {
+	var of offered
+	if len(s.Data) == 0 || lsp.Codec.Unmarshal(s.Data, &of) != nil || of.URI == "" {
+		return s, nil
+	}
+	v, err := d.view(ctx, of.URI)
+	if err == errNoNote { // gone meanwhile
+		return s, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	where := protocol.Location{URI: of.URI}
+	if h, ok := v.note.Heading(of.Heading); ok && of.Heading != "" {
+		where = v.location(v.note, h.Span)
+	}
+	s.Location = &where
+	return s, nil
 }
