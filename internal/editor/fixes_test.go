@@ -72,7 +72,9 @@ func TestFixes(t *testing.T) {
 			second := c.Open(x.u("other.md"), other)
 			found := doc.Diagnostics()
 			list := doc.Actions(tt.at, found...)
-			list = slices.DeleteFunc(list, func(x protocol.CommandOrCodeAction) bool { return *x.(*protocol.CodeAction).Kind != protocol.CodeActionKindQuickFix })
+			list = slices.DeleteFunc(list, func(x protocol.CommandOrCodeAction) bool {
+				return *x.(*protocol.CodeAction).Kind != protocol.CodeActionKindQuickFix
+			})
 			if got := titles(list); !slices.Equal(got, tt.offered) {
 				t.Fatalf("offered: %q, want %q", got, tt.offered)
 			}
