@@ -61,8 +61,9 @@ func regions(n *notes.Note, blocks []notes.Block) (list []notes.Span) {
 		row, _ := n.Position(at)
 		line := n.Line(row)
 		at = max(line.End, at+len("region"))
-		name, ok := strings.CutPrefix(strings.TrimSpace(n.Slice(line)), "<!--")
-		if name, ok = strings.CutSuffix(name, "-->"); !ok {
+		name, begins := strings.CutPrefix(strings.TrimSpace(n.Slice(line)), "<!--")
+		name, ends := strings.CutSuffix(name, "-->")
+		if !begins || !ends {
 			continue
 		}
 		name, _, _ = strings.Cut(strings.TrimPrefix(strings.TrimSpace(name), "#"), " ")
