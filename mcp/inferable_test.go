@@ -262,7 +262,9 @@ func TestBadTypesAtOnce(t *testing.T) {
 		"out, deep": TryAddTool(&b, Tool{Name: "a"}, func(context.Context, city) (map[string]recursive, error) { return nil, nil }),
 		"annotation": TryAddTool(&b, Tool{Name: "a"}, func(context.Context, struct {
 			A string `x-mcp-header:"a b"`
-		}) (string, error) { return "", nil }),
+		}) (string, error) {
+			return "", nil
+		}),
 	} {
 		if err == nil {
 			t.Errorf("%s: no error", name)

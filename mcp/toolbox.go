@@ -50,12 +50,12 @@ type boxed struct {
 }
 
 // shown is the tool with its schemas.
-func (t *boxed) shown() Tool {
-	tool := t.tool
-	if t.types != nil {
-		t.types.into(&tool)
+func (b *boxed) shown() Tool {
+	t := b.tool
+	if b.types != nil {
+		b.types.into(&t)
 	}
-	return tool
+	return t
 }
 
 type toolFunc = func(ctx context.Context, a Arguments) (any, error)
