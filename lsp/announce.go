@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.lsp.dev/protocol"
 )
@@ -120,14 +121,14 @@ func (s *Server) value(rt *route, shared bool) (any, error) {
 	if trigger, ok := o["firstTriggerCharacter"]; ok && trigger == "" {
 		return nil, nil // a client could not use it
 	}
-	if len(o) == 0 && !wantsObject[rt.server] {
+	if len(o) == 0 && !wantsObject()[rt.server] {
 		return true, nil
 	}
 	return o, nil
 }
 
 // wantsObject has the capabilities that cannot be a boolean.
-var wantsObject = func() map[string]bool {
+var wantsObject = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
 	t := reflect.TypeFor[protocol.ServerCapabilities]()
 	for i := range t.NumField() {
@@ -135,7 +136,7 @@ var wantsObject = func() map[string]bool {
 		m[name] = t.Field(i).Type.Kind() != reflect.Interface
 	}
 	return m
-}()
+})
 
 // describe returns a field of Options as JSON, with what the Server itself tells.
 func (s *Server) describe(name string) (tree, error) {

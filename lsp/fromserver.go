@@ -53,7 +53,7 @@ type adapter func(*session) jsonrpc2.HandlerFunc
 
 // adapt returns the handler of a method where there is an implementation. h is the one that there is without.
 func (s *session) adapt(rt *route, h jsonrpc2.Handler) jsonrpc2.Handler {
-	a := adapters[rt.method]
+	a := adapters()[rt.method]
 	if s.impl == nil || a == nil || rt.serve.handler != nil && h != nil {
 		return h
 	}

@@ -14,13 +14,13 @@ func TestAdapters(t *testing.T) {
 		case protocol.MethodInitialize, protocol.MethodShutdown: // by way of hooks
 		case protocol.MethodCancelRequest: // by way of contexts
 		default:
-			if adapters[rt.method] == nil && rt.way != toClient {
+			if adapters()[rt.method] == nil && rt.way != toClient {
 				t.Errorf("%s is not adapted", rt.method)
 			}
 		}
 	}
 	const hooks = 3 // and Request
-	if got, want := len(adapters), reflect.TypeFor[protocol.Server]().NumMethod()-hooks; got != want {
+	if got, want := len(adapters()), reflect.TypeFor[protocol.Server]().NumMethod()-hooks; got != want {
 		t.Errorf("%d methods are adapted, of %d", got, want)
 	}
 }

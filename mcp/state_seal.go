@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 // minStateKey is how long a key must be, in bytes.
@@ -106,9 +107,25 @@ func (s *Server) prepareAsks() error {
 	if s.states = s.StateCodec; s.states != nil {
 		return nil
 	}
+	if len(s.StateKeys) == 0 {
+		s.states = ownKey(sync.OnceValue(func() keyRing {
+			ring, _ := newKeyRing(nil) // a key of its own making is good
+			return ring
+		}))
+		return nil
+	}
 	ring, err := newKeyRing(s.StateKeys)
 	s.states = ring
 	return err
 }
+
+// ownKey is a ring with a random key. It is made for the first state: most servers never have one, and start sooner.
+type ownKey func() keyRing
+
+// Seal implements StateCodec.
+func (k ownKey) Seal(state []byte) (string, error) { return k().Seal(state) }
+
+// Open implements StateCodec.
+func (k ownKey) Open(token string) ([]byte, error) { return k().Open(token) }
 
 func (s *Server) stateCodec() StateCodec { return s.states }
