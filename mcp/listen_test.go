@@ -371,3 +371,37 @@ func TestSubscribe(t *testing.T) {
 		}
 	})
 }
+
+// What is pipelined is done in its order, however long the program thinks about it: the last word of a client counts.
+func TestSubscribeInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, go_ := make(chan struct{}), make(chan struct{})
+		s := changing()
+		s.Subscriber = func(context.Context, string) error {
+			asked <- struct{}{}
+			<-go_
+			return nil
+		}
+		w := start(t, s, "2025-06-18")
+		subscribe := func(method string, id int) string {
+			return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/%s","params":{"uri":"a"}}`, id, method)
+		}
+		w.send(subscribe("subscribe", 1), subscribe("unsubscribe", 2))
+		<-asked
+		synctest.Wait() // nothing more happens
+		go_ <- struct{}{}
+		w.want(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		w.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		s.Updated("a")
+		time.Sleep(time.Second)
+		w.sync()
+		w.send(subscribe("unsubscribe", 3), subscribe("subscribe", 4))
+		<-asked
+		go_ <- struct{}{}
+		w.want(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+		w.want(`{"jsonrpc":"2.0","id":4,"result":{}}`)
+		s.Updated("a")
+		w.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a"}}`)
+		w.close()
+	})
+}

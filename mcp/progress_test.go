@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
@@ -195,4 +196,27 @@ func TestProgressAfterInput(t *testing.T) {
 	default:
 		t.Error("the tool failed")
 	}
+}
+
+// A level holds for what is pipelined behind it, also where middleware takes its time.
+func TestLevelInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Server{Logging: true, Caller: func(ctx context.Context, _ string, _ Arguments) (any, error) {
+			return nil, SessionFrom(ctx).Log(ctx, LevelDebug, "", "heard")
+		}}
+		s.Middleware = []jsonrpc2.Middleware{func(next jsonrpc2.Handler) jsonrpc2.Handler {
+			return jsonrpc2.HandlerFunc(func(ctx context.Context, r *jsonrpc2.Request) (any, error) {
+				if r.Method == "logging/setLevel" {
+					time.Sleep(time.Second)
+				}
+				return next.Handle(ctx, r)
+			})
+		}}
+		w := start(t, s, "2025-11-25")
+		w.send(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"debug"}}`, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`)
+		w.want(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		w.want(logged("debug", `,"data":"heard"`))
+		w.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+		w.close()
+	})
 }

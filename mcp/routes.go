@@ -18,7 +18,8 @@ func (s *Server) register(m *jsonrpc2.Mux) {
 		s.methods[name] = &x
 		m.HandleRequest(name, &x, order...)
 	}
-	// Ordered: what is pipelined behind initialize waits for it.
+	// Ordered: what is pipelined behind it waits for it. So do the methods that change what the session is told: the last of them counts, and holds for
+	// what comes behind it.
 	add("initialize", method{run: (*Server).initialize, early: true, lenient: true}, jsonrpc2.Ordered)
 	add("ping", method{run: (*Server).ping, early: true})
 	add("server/discover", method{run: (*Server).discover, caches: true})
@@ -36,8 +37,8 @@ func (s *Server) register(m *jsonrpc2.Mux) {
 		add("resources/read", method{run: (*Server).resourcesRead, names: readNames, caches: true})
 	}
 	if s.subscribes() {
-		add("resources/subscribe", method{run: (*Server).subscribe, names: uriParams})
-		add("resources/unsubscribe", method{run: (*Server).unsubscribe, names: uriParams})
+		add("resources/subscribe", method{run: (*Server).subscribe, names: uriParams}, jsonrpc2.Ordered)
+		add("resources/unsubscribe", method{run: (*Server).unsubscribe, names: uriParams}, jsonrpc2.Ordered)
 	}
 	if s.hasPrompts() {
 		add("prompts/list", method{run: (*Server).promptsList, names: listNames, caches: true})
@@ -47,7 +48,7 @@ func (s *Server) register(m *jsonrpc2.Mux) {
 		add("completion/complete", method{run: (*Server).complete, names: completeNames})
 	}
 	if s.Logging {
-		add("logging/setLevel", method{run: (*Server).setLevel, names: levelParams})
+		add("logging/setLevel", method{run: (*Server).setLevel, names: levelParams}, jsonrpc2.Ordered)
 	}
 	s.registerTasks(add)
 	m.Fallback(&method{server: s, span: span{0, lastRevision}, names: plainNames, unknown: true, run: notFound})

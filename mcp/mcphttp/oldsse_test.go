@@ -201,3 +201,72 @@ func TestOldSSEShutdown(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// What protects the Handler protects this transport too: each request needs a token, and a session is of who opened its stream.
+func TestOldSSEProtected(t *testing.T) {
+	protect := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				w.WriteHeader(401)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	c := serveOld(t, &Options{Protect: protect, Principal: func(r *http.Request) (string, time.Time) {
+		return strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), time.Time{}
+	}})
+	ada, bob := header{"Authorization": "Bearer ada", "Accept": "text/event-stream"}, header{"Authorization": "Bearer bob"}
+	if a := c.send("GET", "/sse", "", header{"Accept": "text/event-stream"}); a.status != 401 || a.header.Get("WWW-Authenticate") == "" {
+		t.Errorf("GET without token: %+v", a)
+	}
+	r := c.open(ada)
+	for who, status := range map[string]int{"ada": 202, "bob": 404, "nobody": 401} {
+		h := header{"Authorization": "Bearer " + who}
+		if who == "nobody" {
+			h = nil
+		}
+		if a := c.send("POST", c.at, request("1", "ping", ""), h); a.status != status {
+			t.Errorf("%s: %+v", who, a)
+		}
+	}
+	if m := r.message(); member(m, "id") != "1" {
+		t.Errorf("%s", m)
+	}
+	if a := c.send("POST", "/sse", "", bob); a.status != 405 {
+		t.Errorf("%+v", a)
+	}
+}
+
+// The limits of a session hold here too, and what cannot be served is said on the stream or by a status.
+func TestOldSSELimits(t *testing.T) {
+	c := serveOld(t, &Options{MaxRequests: 1})
+	r := c.open(nil)
+	c.send("POST", c.at, strings.Replace(initialize, "2025-11-25", "2024-11-05", 1), nil)
+	r.message()
+	if a := c.send("POST", c.at, "["+request("1", "ping", "")+"]", nil); a.status != 202 {
+		t.Errorf("batch: %+v", a)
+	}
+	if m := r.message(); member(m, "error.code") != "-32600" || member(m, "id") != "null" {
+		t.Errorf("batch: %s", m)
+	}
+	eventually(t, "the batch is over", func() bool {
+		s := c.h.find(strings.TrimPrefix(c.at, "/messages?sessionId="), "", true)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.running == 0
+	})
+	c.send("POST", c.at, call("2", "wait", `{"name":"g"}`), nil)
+	<-c.started
+	if a := c.send("POST", c.at, request("3", "ping", ""), nil); a.status != 429 || member(a.body, "id") != "3" || a.header.Get("Retry-After") == "" {
+		t.Errorf("one too many: %+v", a)
+	}
+	if a := c.send("POST", c.at, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}`, nil); a.status != 202 {
+		t.Errorf("notification: %+v", a)
+	}
+	close(c.gate("g"))
+	if m := r.message(); member(m, "id") != "2" {
+		t.Errorf("%s", m)
+	}
+}

@@ -141,3 +141,9 @@ func (r *reader) end() {
 		r.t.Fatal("stream does not end")
 	}
 }
+
+// readBody reads what is left of a response.
+func readBody(resp *http.Response) string {
+	b, _ := io.ReadAll(resp.Body)
+	return string(b)
+}

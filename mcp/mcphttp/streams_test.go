@@ -2,6 +2,7 @@ package mcphttp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -408,5 +409,63 @@ func TestEventText(t *testing.T) {
 	}
 	if got := string(appendPriming(nil, "s", 0, time.Second)); got != "id: s_0\nretry: 1000\ndata: \n\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// DELETE ends what runs in the session, and every stream of it.
+func TestDeleteEndsRequests(t *testing.T) {
+	for _, polling := range []bool{false, true} {
+		f := serve(t, &Options{Polling: polling})
+		c := f.connect("2025-11-25")
+		get := c.stream("GET", "")
+		plain := make(chan answer, 1)
+		go func() { plain <- c.post(call("1", "wait", `{"name":"plain"}`)) }()
+		<-f.started
+		stream := c.stream("POST", call("2", "stepwait", `{"name":"stream"}`))
+		if m := stream.message(); member(m, "params.progress") != "1" {
+			t.Errorf("%s", m)
+		}
+		<-f.started
+		want{200, "-", ""}.check(t, c.do("DELETE", "", c.headers()))
+		for range 2 {
+			select {
+			case err := <-f.ended:
+				if !errors.Is(err, ErrSessionEnded) {
+					t.Errorf("cause %v", err)
+				}
+			case <-time.After(patience):
+				t.Fatal("it goes on")
+			}
+		}
+		get.end()
+		if a := <-plain; a.status != 200 && a.status != 202 {
+			t.Errorf("%+v", a)
+		}
+		for {
+			if _, err := stream.next(); err != nil {
+				break
+			}
+		}
+		if n := f.h.Sessions(); n != 0 {
+			t.Errorf("%d sessions", n)
+		}
+	}
+}
+
+// Headers and a first comment come at once: there are proxies that hold the headers back until there is a body.
+func TestFirstByte(t *testing.T) {
+	f := serve(t, &Options{Heartbeat: -1})
+	c := f.connect("2025-06-18")
+	for name, r := range map[string]*reader{
+		"GET":    c.stream("GET", ""),
+		"listen": f.stream("POST", modernRequest("1", "subscriptions/listen", `,"notifications":{"toolsListChanged":true}`), modernHeader("subscriptions/listen", "")),
+	} {
+		line, err := r.r.ReadString('\n')
+		if err != nil || line == "" {
+			t.Errorf("%s: %q %v", name, line, err)
+		}
+		if name == "GET" && !strings.HasPrefix(line, ":") {
+			t.Errorf("%s begins with %q", name, line)
+		}
 	}
 }
