@@ -19,12 +19,15 @@ type Delivery struct {
 	Revision string
 	// Peer is the way back to the client where there is no session, which has its own; nil: there is none.
 	Peer Peer
+	// Begun, if set, is called when a request of a session can be cancelled by what is handed over from then on, for each request of a batch. A host that
+	// answers a message before it was handled waits for it, or for the end of Deliver, where it is not called for what is refused.
+	Begun func()
 }
 
 // Deliver answers a payload. The answer is appended to dst; nil: nothing is owed.
 func (s *Server) Deliver(ctx context.Context, d Delivery, dst []byte) []byte {
 	s.once.Do(s.build)
-	e := &entry{Context: ctx, session: d.Session}
+	e := &entry{Context: ctx, session: d.Session, begun: d.Begun}
 	if k := d.Message.Kind; k == jsonrpc2.KindRequest || k == jsonrpc2.KindNotification {
 		e.single, e.id = true, d.Message.ID
 		if d.Message.picked {

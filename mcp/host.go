@@ -39,6 +39,7 @@ type entry struct {
 	session *Session
 	peer    Peer
 	modern  bool // the host says so
+	begun   func()
 	silent  []jsonrpc2.ID
 
 	// single says that the payload is one message, which has room here for what else it needs.
@@ -190,6 +191,9 @@ func (s *Server) hostedOptions() *jsonrpc2.Options {
 				return c
 			}
 			e.session.enter(ctx, c, r)
+			if e.begun != nil {
+				e.begun()
+			}
 			return c
 		},
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
@@ -145,21 +146,42 @@ func (h *Handler) postSSE(w http.ResponseWriter, r *http.Request, key string, _ 
 		p.refuse(http.StatusBadRequest, jsonrpc2.ErrInvalidRequest)
 		return
 	}
-	// The answer to the POST is not the answer to the request, and must not wait for it: the next message may be its cancellation.
+	// The answer to the POST is not the answer to the request, and must not wait for it: the next message may be its cancellation. That must find it,
+	// so it is begun before. What changes the session is done before: it holds for the next message.
 	ctx := context.WithoutCancel(r.Context())
+	begun, done := make(chan struct{}), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
+	if changesSession(m.Method) {
+		begin = func() {}
+	}
 	h.active.Add(1)
 	line, unit := p.line, p.unit
 	go func() {
 		defer h.leave()
 		defer s.leave(true)
-		s.reply(ctx, &m, line, unit)
+		defer close(done)
+		s.reply(ctx, &m, line, unit, begin)
 	}()
+	select {
+	case <-begun:
+	case <-done:
+	case <-r.Context().Done():
+	}
 	accepted(w)
 }
 
+// changesSession reports whether a request changes what the session is told of others.
+func changesSession(method string) bool {
+	switch method {
+	case "initialize", "logging/setLevel", "resources/subscribe", "resources/unsubscribe":
+		return true
+	}
+	return false
+}
+
 // reply serves a request whose answer goes on the session's own stream.
-func (s *session) reply(ctx context.Context, m *mcp.Message, l *line, unit uint64) {
-	out := s.h.observed(ctx, mcp.Delivery{Message: m, Session: s.mcp}, l, unit, nil)
+func (s *session) reply(ctx context.Context, m *mcp.Message, l *line, unit uint64, begin func()) {
+	out := s.h.observed(ctx, mcp.Delivery{Message: m, Session: s.mcp, Begun: begin}, l, unit, nil)
 	if out == nil {
 		return
 	}

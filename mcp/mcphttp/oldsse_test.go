@@ -270,3 +270,40 @@ func TestOldSSELimits(t *testing.T) {
 		t.Errorf("%s", m)
 	}
 }
+
+// A message that was accepted has begun: what the client sends next finds it, and finds the session as it has made it.
+func TestOldSSEInOrder(t *testing.T) {
+	c := serveOld(t, nil)
+	r := c.open(nil)
+	post := func(body string) {
+		t.Helper()
+		want{202, "-", ""}.check(t, c.send("POST", c.at, body, nil))
+	}
+	post(strings.Replace(initialize, "2025-11-25", "2024-11-05", 1))
+	post(request("1", "tools/list", "")) // without waiting for the answer to initialize
+	for _, id := range []string{"0", "1"} {
+		if m := r.message(); member(m, "id") != id || member(m, "error") != "" {
+			t.Errorf("%s", m)
+		}
+	}
+	for i := range 50 {
+		id := fmt.Sprint(100 + i)
+		post(call(id, "wait", `{"name":"x"}`))
+		post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+		select {
+		case <-c.started: // it runs, and was told, or is now
+			select {
+			case <-c.ended:
+			case <-time.After(patience):
+				t.Fatal("the cancellation has found nothing")
+			}
+		case <-time.After(time.Millisecond): // or never does, or is told when it does
+		}
+		post(request("7", "ping", ""))
+		if m := r.message(); member(m, "id") != "7" {
+			t.Errorf("%s", m)
+		}
+	}
+	s := c.h.find(strings.TrimPrefix(c.at, "/messages?sessionId="), "", true)
+	eventually(t, "nothing runs", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.running == 0 })
+}
