@@ -31,7 +31,7 @@ type Conn struct {
 	bad  int    // units in a row that could not be parsed
 	hand bool
 	held int // answers of this burst appended and not written
-	lot  int // how many are gathered before they are written
+	lot  int // how many are gathered before they are written (nextLot)
 
 	laneN    atomic.Int32 // messages in the lane, the one that runs included
 	draining atomic.Bool  // phase is not open

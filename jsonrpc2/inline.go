@@ -60,7 +60,7 @@ func (c *Conn) runHere(t *task, v uint64, size int) (uint64, bool) {
 	if c.held < c.lot && c.w.size() < flushSize && c.in.buffered() > 0 {
 		return v, true
 	}
-	c.lot = max(1, c.in.buffered()/size/4)
+	c.lot = nextLot(c.in.buffered() / size)
 	return c.flushHeld(v)
 }
 

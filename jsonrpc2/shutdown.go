@@ -170,17 +170,20 @@ func (c *Conn) linger(how ending) {
 	}
 }
 
-// rest waits until all handlers have returned or, if the peer takes nothing from us any more, as long as FlushTimeout.
+// rest waits until all handlers have returned or, with peer, one write has lasted for FlushTimeout: then the peer takes nothing from us any more.
 func (c *Conn) rest(peer bool) {
 	timer := time.NewTicker(c.c.FlushTimeout)
 	defer timer.Stop()
+	before := c.w.underWay()
 	for !c.resting() {
 		select {
 		case <-c.idle:
-		case now := <-timer.C:
-			if peer && c.w.stalled(now) >= c.c.FlushTimeout {
+		case <-timer.C:
+			now := c.w.underWay()
+			if peer && now != 0 && now == before {
 				return
 			}
+			before = now
 		}
 	}
 }

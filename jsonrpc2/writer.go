@@ -29,7 +29,7 @@ type writer struct {
 	spare   []byte
 	busy    bool          // somebody is in flush's loop
 	writing int           // bytes in the write under way; 0: none
-	since   time.Time     // when it began
+	writes  uint64        // begun so far
 	room    chan struct{} // closed when full ends; nil: nobody waits
 	quiet   chan struct{} // closed when busy ends; nil: nobody waits
 	sealed  error         // why nothing more is appended; what waits is written
@@ -39,8 +39,14 @@ type writer struct {
 const (
 	frameRoom = 64       // more than any framing adds to a message
 	flushSize = 64 << 10 // at so many bytes a burst is written, whatever the lot
+	maxLot    = 64       // so many answers cost hardly more with one write less, and the first of them has waited for all
 	spareSize = 4 << 20  // a larger buffer is left to the garbage collector
 )
+
+// nextLot is how many answers the reader gathers for its next write when so many requests are left of the burst that it has read. The first answer of
+// a burst goes alone: it wakes the peer, which works on it while we go on. After that each write, which costs more than a short request, is for half
+// of what is left: fewer let the peer sleep again and again, and more of them cost more than they bring forward.
+func nextLot(left int) int { return min(max(1, (left+1)/2), maxLot) }
 
 // append adds one message, given as parts, after waiting for room. It returns ctx's error if that ends first.
 func (w *writer) append(ctx context.Context, parts ...[]byte) error {
@@ -113,7 +119,8 @@ func (w *writer) flush() {
 	for len(w.buf) > 0 && w.err == nil {
 		b, ends := w.buf, w.ends
 		w.buf, w.ends, w.spare = w.spare[:0], nil, nil
-		w.writing, w.since = len(b), time.Now()
+		w.writing = len(b)
+		w.writes++
 		w.mu.Unlock()
 
 		err := w.write(b, ends)
@@ -193,14 +200,14 @@ func (w *writer) stop(err error) {
 	w.mu.Unlock()
 }
 
-// stalled reports for how long the write under way has taken.
-func (w *writer) stalled(now time.Time) time.Duration {
+// underWay is the write under way, a number that no other has; 0: none.
+func (w *writer) underWay() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.writing == 0 {
 		return 0
 	}
-	return now.Sub(w.since)
+	return w.writes
 }
 
 // size returns how many bytes wait to be written.
