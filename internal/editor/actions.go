@@ -37,9 +37,13 @@ func (d *Server) codeActions(ctx context.Context, p *protocol.CodeActionParams) 
 		return nil
 	}
 	if wanted(p.Context.Only, protocol.CodeActionKindQuickFix) {
+		tried := 0
 		for _, problem := range v.problems() {
 			if problem.Span.Start > end || problem.Span.End < start {
 				continue
+			}
+			if tried++; tried > maxFixed {
+				break
 			}
 			if err := ctx.Err(); err != nil {
 				return nil, err

@@ -130,7 +130,7 @@ func (v *view) renumber(p notes.Problem) []fix {
 	return nil
 }
 
-// maxFixed bounds the links for which a fix of all looks for what they may have meant.
+// maxFixed bounds the problems for which one request looks for what could be done: all notes are gone through for each.
 const maxFixed = 200
 
 // fixAll has the edits that mend all links for which there is one likely target.

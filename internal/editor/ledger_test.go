@@ -73,7 +73,7 @@ func (x *together) until(c *lsptest.Client, what, want string) {
 		if found == want {
 			return
 		}
-		x.t.Logf("%s: %s", what, found)
+		x.t.Logf("%s: %s", what, found[:min(len(found), 500)])
 		c.Await(refresh, told+1)
 	}
 }
