@@ -28,7 +28,7 @@ func TestWebSocket(t *testing.T) {
 	rt.Web = webSocket(rt, d.LSP())
 	go func() { served <- rt.Serve(serving, ln) }()
 
-	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer stop()
 	c, _, err := websocket.Dial(ctx, "ws://"+ln.Addr().String(), nil)
 	if err != nil {

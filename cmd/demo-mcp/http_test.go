@@ -28,7 +28,7 @@ func TestHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, at, _ := strings.Cut(strings.TrimSpace(first), ": serving ")
-	client := &http.Client{Timeout: 10 * time.Second, Transport: new(http.Transport)}
+	client := &http.Client{Timeout: time.Minute, Transport: new(http.Transport)}
 	defer client.CloseIdleConnections()
 	send := func(method, body string, header ...string) (*http.Response, string) {
 		t.Helper()

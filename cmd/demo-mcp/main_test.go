@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // program returns a command that runs the program.
 func program(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
 	t.Cleanup(stop)
 	self, err := os.Executable()
 	if err != nil {

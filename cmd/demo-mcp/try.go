@@ -213,7 +213,7 @@ func (c *client) cancelled(ctx context.Context, s *try.Session) error {
 	defer stop()
 	failed := make(chan error, 1)
 	go func() {
-		_, err := callTool(call, s, "index", object{"pause_ms": 100}, object{"progressToken": 2})
+		_, err := callTool(call, s, "index", object{"pause_ms": 1000}, object{"progressToken": 2})
 		failed <- err
 	}()
 	if err := c.reported("2", failed); err != nil {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -184,16 +185,23 @@ func TestTogetherComeAndGo(t *testing.T) {
 		t.Errorf("the agent reads %q, want what the last editor had", text)
 	}
 	second.Close()
-	for range 2 { // the end of a connection is seen a moment later
+	for late := time.After(time.Minute); ; { // the end of a connection is seen a moment later
+		rung := x.d.bell()
 		if text, _, _ := x.call("read_note", map[string]any{"slug": "a"}); text == "# A\nfirst\n" {
 			break
 		}
-		<-x.d.bell()
+		select {
+		case <-rung:
+		case <-late:
+			t.Fatal("the agent still reads what the second editor had")
+		}
 	}
 	first.Close()
-	for late := t.Context(); late.Err() == nil; {
+	for late := time.Now().Add(time.Minute); ; {
 		if text, _, failed := x.call("read_note", map[string]any{"slug": "a"}); failed && strings.Contains(text, "no folder is open") {
 			break
+		} else if time.Now().After(late) {
+			t.Fatalf("the agent still reads %q", text)
 		}
 	}
 }

@@ -244,7 +244,7 @@ func TestWatch(t *testing.T) {
 	}
 	s.messages(u("a.md"), 0)
 	want := map[string]bool{"client/registerCapability": true, "workspace/inlayHint/refresh": true, "workspace/codeLens/refresh": true}
-	for late := time.After(10 * time.Second); len(want) > 0; {
+	for late := time.After(patience); len(want) > 0; {
 		select {
 		case method := <-s.asked:
 			delete(want, method)

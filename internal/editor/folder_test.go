@@ -122,7 +122,7 @@ func TestFolderThatIsNone(t *testing.T) {
 		if !strings.Contains(m, "cannot be read") {
 			t.Errorf("the user reads %q", m)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the user hears nothing")
 	}
 	s.open(missing+"/a.md", "[x](y.md)")

@@ -20,6 +20,9 @@ import (
 
 type object = map[string]any
 
+// patience is how long a test waits for what must come.
+const patience = 3 * time.Minute
+
 // session is a client of a Server in this process.
 type session struct {
 	t    *testing.T
@@ -105,7 +108,7 @@ func (s *session) serve(mux *jsonrpc2.Mux) {
 
 func (s *session) call(method string, params, result any) {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	if err := s.conn.Call(ctx, method, params, result); err != nil {
 		s.t.Fatalf("%s: %v", method, err)
@@ -115,7 +118,7 @@ func (s *session) call(method string, params, result any) {
 // fails is a call that must be answered with an error.
 func (s *session) fails(method string, params any) error {
 	s.t.Helper()
-	ctx, stop := context.WithTimeout(context.Background(), 60*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	err := s.conn.Call(ctx, method, params, nil)
 	if err == nil {
@@ -243,7 +246,7 @@ func (s *session) after(dir string, e *protocol.WorkspaceEdit) map[string]string
 // diagnostics waits for diagnostics of the document with this many entries.
 func (s *session) diagnostics(u uri.URI, n int) []protocol.Diagnostic {
 	s.t.Helper()
-	late := time.After(60 * time.Second)
+	late := time.After(patience)
 	last := -1
 	for {
 		select {

@@ -12,7 +12,7 @@ import (
 )
 
 // patience is how long a process or a connection may take before a test gives up; the machine may be busy.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // programVariable makes the test binary one of the programs that the tests start.
 const programVariable = "TANDEM_FIELD_TEST"

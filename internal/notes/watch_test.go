@@ -31,7 +31,7 @@ func watching(t *testing.T, w *Workspace) <-chan []Change {
 // await takes changes until the note at path has the text; "" means gone.
 func await(t *testing.T, w *Workspace, changes <-chan []Change, p, text string) {
 	t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		n, ok := w.At(p)
 		if ok && text != "" && n.Text == text || !ok && text == "" {

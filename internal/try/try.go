@@ -48,7 +48,7 @@ type Peer struct {
 // Defaults of Peer: Width in bytes, and Grace.
 const (
 	DefaultWidth = 400
-	DefaultGrace = 5 * time.Second
+	DefaultGrace = 30 * time.Second
 )
 
 // Session is what a script works with.
@@ -147,9 +147,9 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// drain waits, for a second at most, until all messages have been written: a cancellation is sent by nobody who waits for it.
+// drain waits, for ten seconds at most, until all messages have been written: a cancellation is sent by nobody who waits for it.
 func drain(p *printer, sent *atomic.Int64) {
-	for end := time.Now().Add(time.Second); sent.Load() < p.bytes.Load() && time.Now().Before(end); {
+	for end := time.Now().Add(10 * time.Second); sent.Load() < p.bytes.Load() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 }

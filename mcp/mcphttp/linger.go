@@ -19,7 +19,7 @@ const (
 // How long is read, and how long nothing may come. Tests change them: a client in their own process, on a busy machine, may be silent for longer.
 var (
 	lingerTime    = 5 * time.Second
-	lingerSilence = 500 * time.Millisecond
+	lingerSilence = 2 * time.Second
 )
 
 // sentBody is a body that a client may still be sending when the answer is written.

@@ -11,7 +11,7 @@ import (
 )
 
 // DefaultTimeout is how long a request may take where neither its context nor [Options.Timeout] says so.
-const DefaultTimeout = 10 * time.Second
+const DefaultTimeout = 30 * time.Second
 
 // maxRounds is how often a call is sent again with answers before it is given up.
 const maxRounds = 16
