@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,11 +22,12 @@ import (
 // inspectPicture names the variable with the path that a picture of the page is put at, for the documentation.
 const inspectPicture = "TANDEM_INSPECT_PICTURE"
 
-// TestInspectPage: somebody looks at the traffic of demo-mcp while a client talks to it: rows appear, filters, figures, details, pause, save. What the
-// client sent as secrets is nowhere on the page.
+// TestInspectPage: somebody looks at the traffic of demo-lsp while an editor and two agents are at the same notes: rows of both protocols appear, each client's
+// as a connection of its own, with cancellations and errors; filters, figures, details, pause, save. What the clients sent as secrets is nowhere on the page.
 func TestInspectPage(t *testing.T) {
 	argv := chromium(t, "inspect-page.mjs")
-	cmd := exec.Command(build(t, "cmd/demo-mcp"), "-root", notes(t), "-inspect", "localhost:0")
+	folder := notes(t)
+	cmd := exec.Command(build(t, "cmd/demo-lsp"), "--stdio", "-root", folder, "-inspect", "localhost:0", "-mcp", "localhost:0")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -41,65 +43,44 @@ func TestInspectPage(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	talking := make(chan struct{})
-	stop := make(chan struct{})
-	t.Cleanup(func() {
-		close(stop)
-		<-talking
-		_ = in.Close()
+	typing, quit := context.WithCancel(context.Background())
+	working, stop := context.WithCancel(context.Background())
+	var editor, others sync.WaitGroup
+	t.Cleanup(func() { // the editor is the last, since the server ends with it
+		stop()
+		others.Wait()
+		quit()
+		editor.Wait()
 		if err := cmd.Wait(); err != nil {
-			t.Errorf("demo-mcp ends with %v", err)
+			t.Errorf("demo-lsp ends with %v", err)
 		}
 	})
-	line, err := bufio.NewReader(stderr).ReadString('\n')
-	_, url, ok := strings.Cut(strings.TrimSpace(line), "demo-mcp: inspect ")
-	if err != nil || !ok {
-		close(talking)
-		t.Fatalf("demo-mcp does not say where its page is: %q, %v", line, err)
+	editor.Go(func() { editing(typing, t, folder, in, out) })
+	lines, at := bufio.NewReader(stderr), map[string]string{}
+	for at["inspect"] == "" || at["serving"] == "" {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("demo-lsp does not say where its page is: %v, %v", at, err)
+		}
+		if text, ok := strings.CutPrefix(strings.TrimSpace(line), "demo-lsp: "); ok {
+			what, url, _ := strings.Cut(text, " ")
+			at[what] = url
+		} else {
+			t.Logf("stderr: %s", line)
+		}
 	}
-	go func() {
-		defer close(talking)
-		converse(stop, bufio.NewReader(out), func(m any) error { return json.NewEncoder(in).Encode(m) })
-	}()
-	runChecks(t, client(t, append(argv, "live", url, os.Getenv(inspectPicture))...))
+	editor.Go(func() { drain(lines) })
+	others.Go(func() { agents(working, t, at["serving"]) })
+	runChecks(t, client(t, append(argv, "live", at["inspect"], os.Getenv(inspectPicture))...))
 }
 
-// converse is a client that makes some requests a second, with secrets in them, among them such that fail and such that it gives up.
-func converse(stop <-chan struct{}, in *bufio.Reader, send func(any) error) {
-	type object = map[string]any
-	for i := 0; ; i++ {
-		select {
-		case <-stop:
-			return
-		case <-time.After(20 * time.Millisecond): // it is a person's pace, and waits for nothing
-		}
-		m := object{"jsonrpc": "2.0", "id": i}
-		switch {
-		case i == 0:
-			m["method"], m["params"] = "initialize", object{"protocolVersion": "2025-06-18", "capabilities": object{},
-				"clientInfo": object{"name": "somebody", "version": "1", "apiKey": "CANARY"}}
-		case i == 1:
-			m = object{"jsonrpc": "2.0", "method": "notifications/initialized"}
-		case i%7 == 2:
-			m["method"], m["params"] = "tools/call", object{"name": "search", "arguments": object{"query": "text of the other", "token": "CANARY"}}
-		case i%7 == 3:
-			m["method"] = "resources/list"
-		case i%7 == 4:
-			m["method"], m["params"] = "no/such", object{"password": "CANARY", "html": "<img src=x onerror=alert(1)><b>bold</b>"}
-		case i%7 == 5:
-			m = object{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": object{"requestId": i - 1, "reason": "https://u:CANARY@h/"}}
-		default:
-			m["method"] = "tools/list"
-		}
-		if send(m) != nil {
-			return
-		}
-		if _, answered := m["id"]; answered {
-			if _, err := in.ReadString('\n'); err != nil {
-				return
-			}
-		}
+// asJSON is a message as it is sent.
+func asJSON(t *testing.T, v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Error(err)
 	}
+	return string(text)
 }
 
 // TestInspectPageLarge: with a hundred thousand messages a filter answers within half a second, and the page's heap stays below 200 MB.

@@ -323,7 +323,15 @@ func interrupt(t *testing.T, cmd *exec.Cmd) {
 // The test fails if it does not end well when it is interrupted.
 func demoHTTP(t *testing.T, folder string) (*exec.Cmd, string) {
 	t.Helper()
-	cmd := exec.Command(build(t, "cmd/demo-mcp"), "-root", folder, "-http", "localhost:0")
+	cmd, at := startHTTP(t, build(t, "cmd/demo-mcp"), folder)
+	t.Cleanup(func() { interrupt(t, cmd) })
+	return cmd, at
+}
+
+// startHTTP is demoHTTP for a command that is demo-mcp. Whoever calls interrupts it.
+func startHTTP(t *testing.T, command, folder string) (*exec.Cmd, string) {
+	t.Helper()
+	cmd := exec.Command(command, "-root", folder, "-http", "localhost:0")
 	stderr, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -332,10 +340,10 @@ func demoHTTP(t *testing.T, folder string) (*exec.Cmd, string) {
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(stderr)
-	t.Cleanup(func() { interrupt(t, cmd) })
 	line, err := lines.ReadString('\n')
 	at, ok := strings.CutPrefix(strings.TrimSpace(line), "demo-mcp: serving ")
 	if err != nil || !ok {
+		interrupt(t, cmd)
 		t.Fatalf("demo-mcp does not say where it is: %q, %v", line, err)
 	}
 	go drain(lines)

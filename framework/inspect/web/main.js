@@ -12,7 +12,10 @@ function* lines() {
   all.sort((a, b) => a[0] - b[0]);
   for (const [, row, part, out] of all) {
     const line = { time: at(part.t), connection: row.conn };
-    if (row.kind === 'open') Object.assign(line, { kind: 'open', protocol: row.method.replace(/^connection opened(, )?/, '') || undefined });
+    if (row.kind === 'open') {
+      const about = names.get(row.conn) || {};
+      Object.assign(line, { kind: 'open', protocol: about.protocol || undefined, client: about.client || undefined });
+    }
     else if (row.kind === 'close') Object.assign(line, { kind: 'close', message: part.text || undefined });
     else if (row.kind === 'lost') Object.assign(line, { kind: 'dropped', count: parseInt(row.method, 10) });
     else Object.assign(line, { direction: out ? 'outbound' : 'inbound', unit: part === row && row.unit || undefined, length: part.length, message: part.text, truncated: part.cut || undefined });
@@ -146,6 +149,7 @@ $('clear').addEventListener('click', () => {
   messages = bytes = lost = 0;
   asked = new Map();
   units = new Map();
+  unanswered = new Map();
   methods.clear();
   $('method').length = 1;
   select(null);

@@ -21,6 +21,7 @@ class Row {
     this.run = -1;
     this.total = -1;
     this.cancelled = false;
+    this.gaveUp = 0;
     this.ended = false;
     this.gone = false;
   }
@@ -31,7 +32,9 @@ let rows = [], view = [], messages = 0, bytes = 0, lost = 0, seq = 0;
 let maxMessages = 100000, maxBytes = 64 << 20;
 let asked = new Map();  // connection, sender and id: the last request
 let units = new Map();  // connection and unit: what came in it and has no times yet
-const conns = new Map(); // name: protocol, until it ends
+const conns = new Map(); // name: what is known of it, until it ends
+const names = new Map(); // name: the same, as long as it can be chosen
+let unanswered = new Map(); // connection: its requests without answer
 const methods = new Map(); // name: how many rows have it
 
 // What is shown.
@@ -43,11 +46,15 @@ function apply(e) {
   seq = Math.max(seq, e.s);
   switch (e.k) {
     case 'timing': return time(e);
-    case 'open':
-      conns.set(e.c, e.p || '');
-      option($('conn'), e.c, e.c + (e.p ? ' (' + e.p + ')' : ''));
-      e.m = 'connection opened' + (e.p ? ', ' + e.p : '');
+    case 'open': {
+      const about = { protocol: e.p || '', client: e.a || '' }, known = [e.p, e.a].filter(Boolean).join(', ');
+      conns.set(e.c, about);
+      forgetNames();
+      names.set(e.c, about);
+      option($('conn'), e.c, e.c + (known ? ' (' + known + ')' : ''));
+      e.m = 'connection opened' + (known ? ', ' + known : '');
       break;
+    }
     case 'close':
       conns.delete(e.c);
       end_of(e.c);
@@ -78,11 +85,14 @@ function apply(e) {
       else if (Array.isArray(others)) others.push(row);
       else units.set(k, [others, row]);
     }
-    if (row.kind === 'request') asked.set(key(row.conn, row.out, row.id), row);
-    else if (e.x) {
+    if (row.kind === 'request') {
+      asked.set(key(row.conn, row.out, row.id), row);
+      const waiting = unanswered.get(row.conn);
+      if (waiting) waiting.add(row); else unanswered.set(row.conn, new Set([row]));
+    } else if (e.x) {
       const unwanted = asked.get(key(row.conn, row.out, e.x));
       row.id = e.x;
-      if (unwanted && !unwanted.res) unwanted.cancelled = true;
+      if (unwanted && !unwanted.res) { unwanted.cancelled = true; unwanted.gaveUp = e.t; }
     }
   } else if (row.kind !== 'open' && row.kind !== 'close' && row.kind !== 'lost') messages++;
   if (test(row)) view.push(row);
@@ -93,11 +103,17 @@ const key = (conn, out, id) => conn + (out ? '\n>' : '\n<') + id;
 function answer(row, e) {
   row.res = { seq: e.s, t: e.t, code: e.k === 'error' ? e.e || -1 : 0, text: e.d || '', length: e.n || 0, cut: !!e.cut };
   row.total = e.t - row.t;
+  settled(row);
   messages++;
   bytes += row.res.text.length + 100;
   if (filtered && test(row) && !view.includes(row, Math.max(0, view.length - 1000))) refilter = true;
 }
 let refilter = false;
+
+function settled(row) {
+  const waiting = unanswered.get(row.conn);
+  if (waiting && waiting.delete(row) && waiting.size === 0) unanswered.delete(row.conn);
+}
 
 function time(e) {
   let row = null;
@@ -114,7 +130,26 @@ function time(e) {
 
 // end_of leaves requests of a connection unanswered for good.
 function end_of(conn) {
-  for (const row of asked.values()) if (row.conn === conn && !row.res) row.ended = true;
+  for (const row of unanswered.get(conn) || []) row.ended = true;
+  unanswered.delete(conn);
+}
+
+// forgetNames lets go of the oldest connections that have ended, where there are many to choose from.
+const maxNames = 500;
+function forgetNames() {
+  for (const name of names.keys()) {
+    if (names.size < maxNames) return;
+    if (conns.has(name) || $('conn').value === name) continue;
+    names.delete(name);
+    for (const o of $('conn').options) if (o.value === name) { o.remove(); break; }
+  }
+}
+
+// label is the name of a connection in little room: who the client is, and of a session its own part.
+function label(conn) {
+  const about = names.get(conn), at = conn.lastIndexOf('/');
+  if (!about || !about.client) return conn;
+  return about.client.replace(/ \S*$/, '') + ' ' + conn.slice(at + 1);
 }
 
 // trim forgets the oldest, as the server has.
@@ -124,6 +159,7 @@ function trim() {
   while (n < rows.length - 1 && (messages > maxMessages * 0.98 || bytes > maxBytes * 0.98)) {
     const row = rows[n++];
     row.gone = true;
+    settled(row);
     bytes -= size(row);
     if (row.res) { bytes -= row.res.text.length + 100; messages--; }
     if (row.kind !== 'open' && row.kind !== 'close' && row.kind !== 'lost') messages--;

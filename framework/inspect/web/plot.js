@@ -36,8 +36,8 @@ function duration(ms) {
   if (ms < 0.0995) return (ms * 1000).toFixed(ms < 0.00995 ? 1 : 0) + ' µs';
   if (ms < 9.95) return ms.toFixed(2) + ' ms';
   if (ms < 99.5) return ms.toFixed(1) + ' ms';
-  if (ms < 9950) return ms.toFixed(0) + ' ms';
-  return (ms / 1000).toFixed(1) + ' s';
+  if (ms < 999.5) return ms.toFixed(0) + ' ms';
+  return (ms / 1000).toFixed(ms < 9995 ? 2 : 1) + ' s';
 }
 
 function quantile(sorted, q) {
@@ -164,10 +164,14 @@ function plotLine(canvas, rows, from, to, selected) {
     if (row.cancelled) cancelled++; else if (!row.res) open++; else if (row.res.code) failed++;
     bars.push({ a, b, y, row });
   }
-  return { bars, text: [['', some.length ? 'last ' + some.length + ' in ' + duration(to - from) : 'none'], ['bad', failed + ' failed'], ['', cancelled + ' cancelled'], ['', open + ' open']] };
+  const text = [['', some.length ? some.length + ' in ' + duration(to - from) : 'none']];
+  if (some.length) text.push(['wait', 'waited'], ['bad', failed + ' failed'], ['warn', cancelled + ' cancelled']);
+  if (open) text.push(['', open + ' open']);
+  return { bars, text };
 }
 
 function end(row, now) {
   if (row.res) return row.res.t;
-  return row.cancelled || row.ended ? row.t : now;
+  if (row.run >= 0) return row.t + Math.max(row.queued, 0) + row.run;
+  return row.cancelled ? row.gaveUp : row.ended ? row.t : now;
 }

@@ -57,7 +57,8 @@ function fill(div, row, at) {
   div.setAttribute('aria-posinset', at + 1);
   const c = div.children, [word, name] = status(row), quiet = row.kind === 'open' || row.kind === 'close';
   put(c[0], clock(row.t), 'dim');
-  put(c[1], row.conn);
+  put(c[1], label(row.conn));
+  if (c[1].title !== row.conn) c[1].title = row.conn;
   put(c[2], quiet ? '' : row.out ? '←' : '→', row.out ? 'out' : 'in');
   put(c[3], row.method || (row.kind === 'result' || row.kind === 'error' ? '(answer)' : '(' + row.kind + ')'), quiet ? 'dim' : '');
   put(c[4], row.id, 'dim');
@@ -181,7 +182,8 @@ function detail(row) {
   $('detail-title').textContent = row.method || (row.kind === 'result' || row.kind === 'error' ? 'Answer' : row.kind);
   $('facts').replaceChildren();
   fact('Time', clock(row.t));
-  fact('Connection', row.conn + (conns.get(row.conn) ? ' (' + conns.get(row.conn) + ')' : ''));
+  const about = names.get(row.conn), known = about ? [about.protocol, about.client].filter(Boolean).join(', ') : '';
+  fact('Connection', row.conn + (known ? ' (' + known + ')' : ''));
   fact('Direction', row.kind === 'open' || row.kind === 'close' ? '' : row.out ? 'sent by the server' : 'received by the server');
   fact('Id', row.id);
   fact('Status', status(row)[0] === '…' ? 'not answered yet' : status(row)[0]);

@@ -35,7 +35,7 @@ if (mode === "live") {
     await rows().first().waitFor();
     const before = await total();
     await until((n) => rows.length > n + 20, before);
-    await until(() => document.querySelector("#totals").textContent.match(/messages, 1 connection/));
+    await until(() => document.querySelector("#totals").textContent.match(/messages, 3 connections/));
     const last = await page.evaluate(() => view[view.length - 1].seq);
     await until((n) => document.querySelector("#rows").textContent.length > 0 && view[view.length - 1].seq > n, last);
     // The list follows: its last row is the last there is.
@@ -44,7 +44,24 @@ if (mode === "live") {
   step("requests have their times, errors and cancellations", async () => {
     await until(() => rows.some((r) => r.method === "tools/call" && r.res && r.run > 0 && r.queued >= 0 && r.total > 0));
     await until(() => rows.some((r) => r.method === "no/such" && r.res && r.res.code === -32601));
-    await until(() => rows.some((r) => r.method === "notifications/cancelled" && r.id !== ""));
+    for (const method of ["tools/call", "textDocument/completion"]) await until((m) => rows.some((r) => r.method === m && r.cancelled), method);
+    await until(() => rows.some((r) => r.method === "elicitation/create" && r.out));
+    await until(() => rows.some((r) => r.method === "textDocument/rename" && r.res && r.res.code));
+  });
+  step("each client is a connection of its own, with its name", async () => {
+    const named = await page.evaluate(() => Object.fromEntries([...names].map(([name, { protocol, client }]) => [protocol + " " + client, name])));
+    assert.deepEqual(Object.keys(named).sort(), ["lsp ", "mcp reader Bearer [redacted]", "mcp writer 2.1"]);
+    for (const [who, name] of Object.entries(named)) {
+      await page.locator("#conn").selectOption(name);
+      await until((n) => view.length > 5 && view.every((r) => r.conn === n), name);
+      const methods = await page.evaluate(() => [...new Set(view.map((r) => r.method))]);
+      if (who.startsWith("lsp")) assert.ok(!methods.includes("tools/call") && methods.includes("textDocument/didChange"), `${methods}`);
+      else assert.ok(methods.includes("tools/call") && !methods.some((m) => m.startsWith("textDocument/")), `${methods}`);
+      if (who.includes("reader")) assert.ok(!methods.includes("initialize"), `${methods}`);
+    }
+    await page.locator("#conn").selectOption(named["mcp writer 2.1"]);
+    await page.locator("#rows .row:visible", { hasText: /^[\d:.]+writer [0-9a-f]{8}/ }).first().waitFor();
+    await page.locator("#conn").selectOption("");
   });
   step("the figures are drawn", async () => {
     for (const id of ["rate", "latency", "line"]) {
@@ -60,8 +77,8 @@ if (mode === "live") {
   if (more) {
     step("a picture", async () => {
       await until(() => rows.length > 400 && performance.now() > 12000);
-      await page.evaluate(() => select(view.findLast((r) => r.method === "tools/call" && r.run > 0)));
-      await page.evaluate(() => { document.querySelector("#rows").scrollTop = 1e9; });
+      await page.evaluate(() => select(view.slice(0, -20).findLast((r) => r.method === "tools/call" && r.run > 0 && /"token"/.test(r.text))));
+      await page.evaluate(() => { list.scrollTop = (view.indexOf(selected) - 12) * rowHeight; });
       await until(() => !dirty);
       await shot(page, more, page.viewportSize().height);
       await page.keyboard.press("Escape");
@@ -75,7 +92,7 @@ if (mode === "live") {
   });
   step("text can be found, and what comes is filtered too", async () => {
     await page.keyboard.press("/");
-    await page.keyboard.type("TEXT OF THE other");
+    await page.keyboard.type('"QUERY":"text of');
     await until(() => view.length > 2 && view.every((r) => r.method === "tools/call"));
     const before = await page.evaluate(() => view.length);
     await until((n) => view.length > n + 2 && view.every((r) => r.method === "tools/call"), before);
@@ -86,7 +103,7 @@ if (mode === "live") {
   });
   step("errors can be chosen", async () => {
     await page.locator("#kind").selectOption("failed");
-    await until(() => view.length > 2 && view.every((r) => r.res.code !== 0));
+    await until(() => view.length > 2 && view.every((r) => r.res && r.res.code !== 0));
     await page.locator("#kind").selectOption("");
     await until(() => view.length === rows.length);
   });
@@ -121,8 +138,12 @@ if (mode === "live") {
     await page.getByRole("button", { name: "Resume" }).click();
     await until((s) => seq > s + 10, n);
     const gaps = await page.evaluate(() => {
-      const units = rows.map((r) => r.unit).filter((u) => u > 0);
-      return units.filter((u, i) => i > 0 && u !== units[i - 1] + 1).length;
+      const last = new Map();
+      return rows.filter((r) => r.unit > 0).filter((r) => {
+        const before = last.get(r.conn);
+        last.set(r.conn, r.unit);
+        return before !== undefined && r.unit !== before + 1;
+      }).length;
     });
     assert.equal(gaps, 0, "messages are missing or there twice");
   });
