@@ -113,7 +113,7 @@ func (s *session) resume(r *http.Request, last string, o *outlet) (*stream, *jso
 		st.mu.Unlock()
 		return nil, errEventID
 	}
-	events, err := s.h.o.Events.After(r.Context(), s.id, name, seq)
+	events, err := s.h.kept(r.Context(), s.id, name, seq)
 	if err != nil || uint64(len(events)) != st.seq-seq {
 		st.mu.Unlock()
 		if err != nil {

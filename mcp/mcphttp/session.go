@@ -133,7 +133,7 @@ func (s *session) shut(cause error) {
 		}
 	}
 	if s.h.o.Events != nil && (len(streams) > 0 || own != nil) {
-		if err := s.h.o.Events.Close(context.Background(), s.id, ""); err != nil {
+		if err := s.h.forget(s.id, ""); err != nil {
 			s.h.report(context.Background(), fmt.Errorf("mcphttp: event store: %w", err))
 		}
 	}
@@ -210,7 +210,7 @@ func (s *session) outdated(before time.Time) (old []*stream) {
 // discard has the store forget streams.
 func (s *session) discard(old []*stream) {
 	for _, st := range old {
-		if err := s.h.o.Events.Close(context.Background(), s.id, st.name); err != nil {
+		if err := s.h.forget(s.id, st.name); err != nil {
 			s.h.report(context.Background(), fmt.Errorf("mcphttp: event store: %w", err))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 )
 
@@ -21,7 +22,31 @@ type EventStore interface {
 	// is gone it returns ErrNoEvents.
 	After(ctx context.Context, session, stream string, seq uint64) ([][]byte, error)
 	// Close forgets a stream, or all of a session if stream is "".
+	//
+	// A panic of any of them counts as an error.
 	Close(ctx context.Context, session, stream string) error
+}
+
+// keep, kept and forget ask the store, which is called where locks are held: a panic in it is a failure like others.
+func (h *Handler) keep(session, stream string, seq uint64, event []byte) (err error) {
+	defer recovered(&err)
+	return h.o.Events.Append(context.Background(), session, stream, seq, event)
+}
+
+func (h *Handler) kept(ctx context.Context, session, stream string, seq uint64) (events [][]byte, err error) {
+	defer recovered(&err)
+	return h.o.Events.After(ctx, session, stream, seq)
+}
+
+func (h *Handler) forget(session, stream string) (err error) {
+	defer recovered(&err)
+	return h.o.Events.Close(context.Background(), session, stream)
+}
+
+func recovered(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("panic: %v", v)
+	}
 }
 
 // MemoryStore is an [EventStore] in memory, and bounded: what is oldest goes first. The zero value is ready to use. It must not be copied after

@@ -114,7 +114,7 @@ func (s *stream) append(message []byte) error {
 	kept := false
 	if s.name != "" {
 		// The store is asked under the lock: what it keeps must have the order of what is written.
-		err := s.h.o.Events.Append(context.Background(), s.session.id, s.name, s.seq, event)
+		err := s.h.keep(s.session.id, s.name, s.seq, event)
 		if kept = err == nil; !kept {
 			s.faults = append(s.faults, fmt.Errorf("mcphttp: event store: %w", err))
 		}
