@@ -28,7 +28,7 @@ func (s *Server) change(ctx context.Context, f Folder, label string, edits []not
 	for _, e := range edits {
 		switch now, ok := f.At(e.Note.Path); {
 		case !ok || now.Version != e.Note.Version:
-			return &notes.ConflictError{Path: e.Note.Path, Want: e.Note.Version, Current: now}
+			return explain(&notes.ConflictError{Path: e.Note.Path, Want: e.Note.Version, Current: now})
 		case now.Overlay:
 			open = append(open, notes.NoteEdits{Note: now, Edits: e.Edits})
 		default:
@@ -37,7 +37,7 @@ func (s *Server) change(ctx context.Context, f Folder, label string, edits []not
 	}
 	if len(open) > 0 || opened {
 		if s.o.Editors == nil {
-			return notes.ErrUnsaved
+			return explain(notes.ErrUnsaved)
 		}
 		moves := move
 		if !opened {
@@ -54,14 +54,14 @@ func (s *Server) change(ctx context.Context, f Folder, label string, edits []not
 	for i, e := range files {
 		c, err := f.Write(e.Note.Path, e.Apply(), e.Note.Version)
 		if err != nil {
-			return partly(explain(err), len(open)+i, len(edits))
+			return partly(unwritten(err), len(open)+i, len(edits))
 		}
 		done = append(done, c)
 	}
 	if move != nil && !opened {
 		moved, err := f.Move(move.From, move.To)
 		if err != nil {
-			return partly(explain(err), len(edits), len(edits))
+			return partly(unwritten(err), len(edits), len(edits))
 		}
 		done = append(done, moved...)
 	}
@@ -109,11 +109,33 @@ func ordered(edits []notes.Edit) ([]notes.Edit, error) {
 
 // explain makes the errors of a workspace ones that a model can act on.
 func explain(err error) error {
-	switch {
-	case errors.Is(err, notes.ErrReadOnly):
-		return fmt.Errorf("these notes cannot be changed: they are not in a folder on disk: %w", err)
-	case errors.Is(err, notes.ErrPath):
-		return fmt.Errorf("that is no slug a note can have: %w", err)
+	if c, ok := errors.AsType[*notes.ConflictError](err); ok && c.Current == nil {
+		return fmt.Errorf("%w; create_note can make it again", err)
+	} else if ok {
+		return fmt.Errorf("%w; somebody else has changed it: read it and try again", err)
+	}
+	for _, x := range []struct {
+		is   error
+		says string
+	}{
+		{notes.ErrReadOnly, "these notes cannot be changed: they are not in a folder on disk: %w"},
+		{notes.ErrPath, "that is no slug a note can have: %w"},
+		{notes.ErrUnsaved, "%w, in an editor that cannot be reached from here: ask the user to save it, then read it and try again"},
+		{notes.ErrExists, "%w: take another slug, or read it and use edit_note"},
+		{notes.ErrTooLarge, "%w; make several notes of it"},
+		{notes.ErrClosed, "%w: its folder is no longer open"},
+	} {
+		if errors.Is(err, x.is) {
+			return fmt.Errorf(x.says, err)
+		}
 	}
 	return err
+}
+
+// unwritten is explain for what came of writing a file.
+func unwritten(err error) error {
+	if told := explain(err); told != err {
+		return told
+	}
+	return fmt.Errorf("the file could not be written and is as it was; the user may know why: %w", err)
 }

@@ -9,11 +9,15 @@ import (
 	"github.com/tandem-rpc/tandem/mcp"
 )
 
-// The pause makes the tool slow enough to watch on a sample that is read in no time.
-const defaultPause, maxPause = 100, 5000
+// The pause makes the tool slow enough to watch on a sample that is read in no time. Where nobody asks for one, many notes make it shorter.
+const (
+	defaultPause = 100 * time.Millisecond
+	maxPause     = 5 * time.Second
+	allPauses    = 10 * time.Second // of one call, where nobody asks
+)
 
 type indexInput struct {
-	PauseMS int `json:"pause_ms,omitempty" jsonschema:"milliseconds to wait before each note, to watch the progress; 100 if not given"`
+	PauseMS int `json:"pause_ms,omitempty" jsonschema:"milliseconds to wait before each note, to watch the progress; if not given 100, with many notes less" minimum:"0"`
 }
 
 type indexOutput struct {
@@ -24,17 +28,17 @@ type indexOutput struct {
 }
 
 func (s *Server) index(ctx context.Context, in indexInput) (indexOutput, error) {
-	pause := defaultPause
-	if in.PauseMS > 0 {
-		pause = min(in.PauseMS, maxPause)
-	}
 	var all []place
 	var out indexOutput
-	if err := s.each(ctx, func(p place) error { all = append(all, p); return nil }); err != nil {
+	if err := s.each(ctx, "", func(p place) error { all = append(all, p); return nil }); err != nil {
 		return out, err
 	}
+	pause := min(defaultPause, allPauses/time.Duration(max(len(all), 1)))
+	if in.PauseMS > 0 {
+		pause = min(time.Duration(min(in.PauseMS, 1e6))*time.Millisecond, maxPause)
+	}
 	for i, p := range all {
-		if err := wait(ctx, time.Duration(pause)*time.Millisecond); err != nil {
+		if err := wait(ctx, pause); err != nil {
 			return out, err
 		}
 		out.count(p)

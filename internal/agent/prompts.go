@@ -50,7 +50,9 @@ func say(description string, content ...mcp.Content) *mcp.PromptResult {
 	return r
 }
 
+// embedded is a text of a note, or the beginning of a long one: prompts are read to their end.
 func embedded(p place, text string) mcp.Content {
+	text = clip(text)
 	return &mcp.EmbeddedResource{Resource: mcp.ResourceContents{URI: uriOf(p.name), MIMEType: markdown, Text: text}}
 }
 
@@ -98,7 +100,7 @@ func (s *Server) connect(ctx context.Context, a mcp.Arguments) (any, error) {
 	var list []string
 	for _, h := range p.Search(p.note.Title, 20) {
 		if h.Note.Path != p.note.Path {
-			list = append(list, fmt.Sprintf("- %s (%s)", strings.TrimSuffix(p.name, p.note.Slug)+h.Note.Slug, h.Note.Title))
+			list = append(list, fmt.Sprintf("- %s (%s)", p.prefix()+h.Note.Slug, short(h.Note.Title)))
 		}
 	}
 	task := "Find places in the following note that should link to other notes, and propose the links."
@@ -114,7 +116,7 @@ func (s *Server) complete(ctx context.Context, r mcp.CompleteRequest) (*mcp.Comp
 	switch {
 	case r.Name == "slug" && (slices.Contains(known, r.Prompt) || r.Template == scheme+"{slug}"):
 		var slugs []string
-		if err := s.each(ctx, func(p place) error { slugs = append(slugs, p.name); return nil }); err != nil {
+		if err := s.each(ctx, "", func(p place) error { slugs = append(slugs, p.name); return nil }); err != nil {
 			return nil, err
 		}
 		return matching(slugs, r.Value), nil

@@ -10,7 +10,7 @@ const markdown = "text/markdown"
 
 func (s *Server) list(ctx context.Context) ([]mcp.Resource, error) {
 	var out []mcp.Resource
-	err := s.each(ctx, func(p place) error {
+	err := s.each(ctx, "", func(p place) error {
 		size := int64(len(p.note.Text))
 		out = append(out, mcp.Resource{URI: uriOf(p.name), Name: p.name, Title: p.note.Title, MIMEType: markdown, Size: &size})
 		return nil

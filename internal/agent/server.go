@@ -53,8 +53,10 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{o: o, Server: &mcp.Server{
 		Name: o.Name, Title: "Notes", Version: "0.1.0",
-		Instructions: "A folder of Markdown notes. Start with search or list_notes, then read_note. Slugs identify notes. " +
-			"To change a note, give edit_note the version that read_note told; when somebody else was faster, read it again.",
+		Instructions: "A folder of Markdown notes. Start with search or list_notes, then read_note. Slugs identify notes: the path without .md. " +
+			"To change a note, give edit_note the version that read_note told; when somebody else was faster, it tells the current version and text. " +
+			"Rename notes and headings with rename, which keeps links whole; check_links finds those that are broken.",
+		PageSize:    maxListed,
 		Logging:     true,
 		ListChanged: true,
 		Tasks:       &mcp.Tasks{Experimental: true},

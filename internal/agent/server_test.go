@@ -46,7 +46,7 @@ func TestServer(t *testing.T) {
 		{"read, unknown", "tools/call", `{"name":"read_note","arguments":{"slug":"x\ny"}}`, `no note has the slug \"x\\ny\"; list_notes shows all slugs"}],"isError":true`},
 		{"search", "tools/call", `{"name":"search","arguments":{"query":"friday","limit":1}}`, `"hits":[{"slug":"deploy","title":"Deploy","line":5`},
 		{"search, nothing", "tools/call", `{"name":"search","arguments":{"query":"zebra"}}`, `"structuredContent":{"hits":[]}`},
-		{"search, empty", "tools/call", `{"name":"search","arguments":{"query":" "}}`, `the query is empty"}],"isError":true`},
+		{"search, empty", "tools/call", `{"name":"search","arguments":{"query":" "}}`, `list_notes lists all notes"}],"isError":true`},
 		{"search, huge limit", "tools/call", `{"name":"search","arguments":{"query":"friday","limit":1000000000000}}`, `"isError":false`},
 		{"index", "tools/call", `{"name":"index","arguments":{"pause_ms":1}}`, `"structuredContent":{"notes":2,"words":`},
 		{"index, broken links", "tools/call", `{"name":"index","arguments":{"pause_ms":1}}`, `"links":1,"broken":1}`},

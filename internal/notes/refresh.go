@@ -90,6 +90,10 @@ func (w *Workspace) Refresh(paths ...string) ([]Change, error) {
 		if err != nil {
 			return changes, err
 		}
+		if before, ok := w.met[p]; ok {
+			c = before.then(c)
+			delete(w.met, p)
+		}
 		if c.Old != c.New || len(c.Affected) > 0 {
 			changes = append(changes, c)
 		}

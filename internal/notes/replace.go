@@ -72,8 +72,8 @@ func (s *store) writeTemp(name, text string, mode fs.FileMode) error {
 		return err
 	}
 	var out io.Writer = f
-	if s.tamper != nil {
-		out = s.tamper(f)
+	if s.wrap != nil {
+		out = s.wrap(f)
 	}
 	_, err = io.WriteString(out, text)
 	if err == nil && mode != 0 {

@@ -18,9 +18,9 @@ type store struct {
 	root   *os.Root          // nil unless on disk
 	memory map[string]string // path -> content, nil unless in memory
 
-	rules  *ignoreRules
-	flat   bool                      // no directory but the root is entered
-	tamper func(io.Writer) io.Writer // for tests: makes writes fail
+	rules *ignoreRules
+	flat  bool                      // no directory but the root is entered
+	wrap  func(io.Writer) io.Writer // see Options.Wrap
 }
 
 // read appends to buf the content of a regular file of at most limit bytes.

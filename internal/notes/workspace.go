@@ -3,6 +3,7 @@ package notes
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -25,6 +26,10 @@ type Options struct {
 	// Progress, if set, is told while Open reads how many of the notes found
 	// have been read. It is called from one goroutine at a time.
 	Progress func(done, total int)
+
+	// Wrap, if set, stands between the workspace and each file that it writes.
+	// Tests have writes fail with it.
+	Wrap func(io.Writer) io.Writer
 }
 
 const (
@@ -63,6 +68,10 @@ type Workspace struct {
 	// before mu, and never while mu is held.
 	files sync.Mutex
 	file  []byte // memory for the next file to be read; held by files
+
+	// met are changes that a write met in the file it was about to change, and
+	// that the next Refresh has to tell of, by path; held by files.
+	met map[string]Change
 
 	mu         sync.RWMutex
 	closed     bool
@@ -167,7 +176,7 @@ func New(files map[string]string, o *Options) (*Workspace, error) {
 func newWorkspace(s store, o *Options) *Workspace {
 	s.rules = new(ignoreRules)
 	options := o.withDefaults()
-	s.flat = options.Flat
+	s.flat, s.wrap = options.Flat, options.Wrap
 	return &Workspace{
 		options:    options,
 		store:      s,

@@ -161,6 +161,9 @@ func TestSymlinks(t *testing.T) {
 	if got := strings.Join(skipped, " "); got != "gone.md out.md outdir self.md up.md" {
 		t.Errorf("skipped = %q", got)
 	}
+	if !w.Linked("in.md") || !w.Linked("loop/real.md") || w.Linked("real.md") || w.Linked("sub/new.md") {
+		t.Error("Linked is wrong about one of the files")
+	}
 	n, _ := w.Note("sub/a")
 	for i, broken := range []bool{true, true, false} {
 		if got := w.Resolve(n, n.Links[i]); got.Broken() != broken {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -71,6 +72,7 @@ func (w *Workspace) write(p, text string, check func(disk *Note) error, create b
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	delete(w.met, p)
 	return w.stored(p, n), nil
 }
 
@@ -150,6 +152,12 @@ func (w *Workspace) writable(p string) error {
 	return checkFileName(p)
 }
 
+// Linked reports whether the file at path is, or lies behind, a symbolic link.
+// Such a file is read and never written.
+func (w *Workspace) Linked(p string) bool {
+	return w.store.moving() && w.store.noLinks(p) != nil
+}
+
 // checkFileName refuses a path that is not one on every system.
 func checkFileName(p string) error {
 	for _, part := range strings.Split(p, "/") {
@@ -179,11 +187,37 @@ func (w *Workspace) fresh(p string, check func(disk *Note) error) (*Note, error)
 		return nil, err
 	}
 	w.mu.Lock()
-	w.stored(p, disk)
+	w.meet(w.stored(p, disk))
 	unsaved := w.entries[p] != nil && w.entries[p].overlay != nil
 	w.mu.Unlock()
 	if unsaved {
 		return nil, fmt.Errorf("%w: %q", ErrUnsaved, p)
 	}
 	return disk, check(disk)
+}
+
+// maxMet bounds Workspace.met where nobody calls Refresh.
+const maxMet = 1024
+
+// meet keeps a change for the next Refresh to tell. The caller holds w.files.
+func (w *Workspace) meet(c Change) {
+	if c.Old == c.New {
+		return
+	}
+	if before, ok := w.met[c.Path]; ok {
+		c = before.then(c)
+	}
+	if w.met == nil {
+		w.met = make(map[string]Change)
+	}
+	if w.met[c.Path] = c; len(w.met) > maxMet {
+		clear(w.met)
+	}
+}
+
+// then is what two changes of a note after each other come to.
+func (c Change) then(d Change) Change {
+	affected := slices.Concat(c.Affected, d.Affected)
+	slices.Sort(affected)
+	return Change{Path: c.Path, Old: c.Old, New: d.New, Affected: slices.Compact(affected)}
 }

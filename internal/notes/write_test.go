@@ -194,8 +194,7 @@ func (d *fullDisk) Write(p []byte) (int, error) {
 
 func TestWriteFullDisk(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "precious"})
-	w := open(t, dir, nil)
-	w.store.tamper = func(out io.Writer) io.Writer { return &fullDisk{out, 3} }
+	w := open(t, dir, &Options{Wrap: func(out io.Writer) io.Writer { return &fullDisk{out, 3} }})
 	a, _ := w.Note("a")
 	if _, err := w.Write("a.md", "replacement", a.Version); !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), "a.md") {
 		t.Errorf("Write: %v", err)
@@ -355,4 +354,43 @@ func TestRefresh(t *testing.T) {
 		t.Errorf("outside: %v", err)
 	}
 	checkIndex(t, w)
+}
+
+// TestWriteMeets has a write meet an edit of the file that nobody had noticed: it
+// is refused, and whoever follows the workspace is told of the edit all the same.
+func TestWriteMeets(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "# A", "b.md": "[a](a.md#a)"})
+	w := open(t, dir, nil)
+	a, _ := w.Note("a")
+	for _, text := range []string{"# First", "# Theirs"} {
+		if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var conflict *ConflictError
+		if _, err := w.Write("a.md", "# Mine", a.Version); !errors.As(err, &conflict) || conflict.Current.Text != text {
+			t.Fatalf("Write: %v", err)
+		}
+	}
+	changes, err := w.Refresh("a.md")
+	if err != nil || len(changes) != 1 || changes[0].Old != a || changes[0].New.Text != "# Theirs" || !reflect.DeepEqual(changes[0].Affected, []string{"b.md"}) {
+		t.Errorf("changes = %+v, %v", changes, err)
+	}
+	if changes, err := w.Refresh("a.md"); err != nil || len(changes) != 0 {
+		t.Errorf("told again: %+v, %v", changes, err)
+	}
+	theirs, _ := w.Note("a")
+	if err := os.WriteFile(filepath.Join(dir, "a.md"), []byte("# Third"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write("a.md", "# Mine", theirs.Version); err == nil {
+		t.Fatal("written over what nobody has seen")
+	}
+	third, _ := w.Note("a")
+	if _, err := w.Write("a.md", "# Theirs", third.Version); err != nil {
+		t.Fatal(err)
+	}
+	// What the workspace wrote is told by who had it written.
+	if changes, err := w.Refresh("."); err != nil || len(changes) != 0 {
+		t.Errorf("after a write: %+v, %v", changes, err)
+	}
 }
