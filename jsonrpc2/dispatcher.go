@@ -103,7 +103,7 @@ func (d *Dispatcher) request(e *envelope) *Request {
 
 func methodName(e *envelope) string {
 	if e.methodEscaped {
-		return string(unquote(nil, e.method))
+		return Unquote(e.method)
 	}
 	return string(e.method)
 }

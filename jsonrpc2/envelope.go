@@ -252,7 +252,7 @@ func memberNamed(name []byte, escaped bool) member {
 			return 0
 		}
 		var buf [maxEscaped * len("jsonrpc")]byte
-		name = unquote(buf[:0], name)
+		name = appendDecoded(buf[:0], name, false)
 	}
 	switch string(name) {
 	case "jsonrpc":

@@ -235,7 +235,7 @@ func FuzzIDKey(f *testing.F) {
 			if err := json.Unmarshal([]byte(a), &s); err != nil {
 				t.Fatal(err)
 			}
-			if got := string(unquote(nil, []byte(a[1:len(a)-1]))); got != s {
+			if got := Unquote([]byte(a[1 : len(a)-1])); got != s {
 				t.Fatalf("unquote(%s) = %q, want %q", a, got, s)
 			}
 		}

@@ -145,18 +145,13 @@ func nameIs(raw []byte, want string) bool {
 		return false
 	}
 	var buf [128]byte
-	return string(unquote(buf[:0], raw)) == want
+	return string(appendDecoded(buf[:0], raw, false)) == want
 }
 
-// unquote appends the decoded contents of a JSON string to dst. raw is what
-// stands between the quotes and has been checked before. A lone surrogate becomes
-// U+FFFD.
-func unquote(dst, raw []byte) []byte {
-	return appendDecoded(dst, raw, false)
-}
-
-// appendDecoded is unquote with a choice: surrogates says that lone surrogates
-// keep their number, as three bytes that are not valid UTF-8.
+// appendDecoded appends what the contents of a JSON string mean, which have been
+// checked before. It is AppendUnquoted for names and ids: it takes no more room in
+// dst than it needs, and with surrogates lone ones keep their number, as three
+// bytes that are not valid UTF-8. Without they become U+FFFD.
 func appendDecoded(dst, raw []byte, surrogates bool) []byte {
 	for {
 		i := bytes.IndexByte(raw, '\\')

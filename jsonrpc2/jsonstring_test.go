@@ -43,13 +43,19 @@ func TestUnquote(t *testing.T) {
 		if err := json.Unmarshal([]byte(`"`+raw+`"`), &want); err != nil {
 			t.Fatalf("%s: %v", raw, err)
 		}
-		if got := string(unquote([]byte("x"), []byte(raw))); got != "x"+want {
-			t.Errorf("unquote(%s) = %q, want %q", raw, got[1:], want)
+		if got := string(appendDecoded([]byte("x"), []byte(raw), false)); got != "x"+want {
+			t.Errorf("appendDecoded(%s) = %q, want %q", raw, got[1:], want)
+		}
+		if got := string(AppendUnquoted([]byte("x"), []byte(raw))); got != "x"+want {
+			t.Errorf("AppendUnquoted(%s) = %q, want %q", raw, got[1:], want)
+		}
+		if got := Unquote([]byte(raw)); got != want {
+			t.Errorf("Unquote(%s) = %q, want %q", raw, got, want)
 		}
 	}
 	// Contents that were never checked give something, not a panic.
 	for _, raw := range []string{`\`, `a\`, `\u`, `\u0`, `\u004`, `\uzzzz`, `\ud83d\`, `\ud83d\u`, `\ud83d\ude0`, `\q`} {
-		unquote(nil, []byte(raw))
+		appendDecoded(nil, []byte(raw), false)
 	}
 }
 
@@ -66,15 +72,5 @@ func TestNameIs(t *testing.T) {
 		if got := nameIs([]byte(c.raw), c.want); got != c.is {
 			t.Errorf("nameIs(%s, %s) = %v", c.raw, c.want, got)
 		}
-	}
-}
-
-func BenchmarkUnquote(b *testing.B) {
-	raw := []byte(strings.Repeat(`The quick brown fox said \"jump\" over the lazy dog.\n`+strings.Repeat("plain text ", 13), 21)[:4096])
-	dst := make([]byte, 0, len(raw))
-	b.ReportAllocs()
-	b.SetBytes(int64(len(raw)))
-	for b.Loop() {
-		dst = unquote(dst[:0], raw)
 	}
 }

@@ -123,7 +123,7 @@ func (c *Conn) newTask(e *envelope, size int) *task {
 	t := &c.slab[0]
 	method := e.method
 	if e.methodEscaped {
-		method = unquote(nil, method)
+		method = AppendUnquoted(nil, method)
 	}
 	request := e.kind == kindRequest
 	t.route = c.mux.route(method, request)

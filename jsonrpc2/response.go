@@ -98,7 +98,7 @@ func parseError(raw []byte) (*Error, bool) {
 	e := new(Error)
 	var code, message bool
 	for name, value := range members(raw) {
-		switch string(unquote(nil, name)) {
+		switch Unquote(name) {
 		case "code":
 			key := value
 			if !idKeyIsRaw(value) && value[0] != '"' {
@@ -113,7 +113,7 @@ func parseError(raw []byte) (*Error, bool) {
 			if value[0] != '"' {
 				return nil, false
 			}
-			e.Message, message = string(unquote(nil, value[1:len(value)-1])), true
+			e.Message, message = Unquote(value[1:len(value)-1]), true
 		case "data":
 			if string(value) != "null" {
 				e.Data = bytes.Clone(value)

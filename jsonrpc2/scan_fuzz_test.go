@@ -131,7 +131,7 @@ func compareEnvelope(t *testing.T, text []byte, e *envelope) {
 		names, values := decodeMembers(t, text)
 		n := 0
 		for name, value := range members(text) {
-			if got := string(unquote(nil, name)); got != names[n] || !bytes.Equal(value, values[n]) {
+			if got := Unquote(name); got != names[n] || !bytes.Equal(value, values[n]) {
 				t.Fatalf("%q: member %q=%q, want %q=%q", text, got, value, names[n], values[n])
 			}
 			n++
