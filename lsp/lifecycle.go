@@ -244,8 +244,13 @@ func (s *Server) OnParent(m *jsonrpc2.Mux, watch func(pid int)) {
 }
 
 // remember keeps the lifecycle of a session for ExitCode. Who mounts a Server without the runtime never asks, so the entry also goes when the Mux does.
+// The Server, whose functions may lead to the Mux, must not be held for that.
 func (s *Server) remember(m *jsonrpc2.Mux, l *lifecycle) {
-	key := weak.Make(m)
+	key, server := weak.Make(m), weak.Make(s)
 	s.sessions.Store(key, l)
-	runtime.AddCleanup(m, func(k weak.Pointer[jsonrpc2.Mux]) { s.sessions.Delete(k) }, key)
+	runtime.AddCleanup(m, func(k weak.Pointer[jsonrpc2.Mux]) {
+		if s := server.Value(); s != nil {
+			s.sessions.Delete(k)
+		}
+	}, key)
 }
