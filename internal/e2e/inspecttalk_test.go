@@ -120,7 +120,7 @@ func agents(ctx context.Context, t *testing.T, url string) {
 		for i := 1; pace(ctx, 110*time.Millisecond); i++ {
 			a.post(object{"jsonrpc": "2.0", "id": i, "method": "tools/call", "params": object{"name": "backlinks", "arguments": object{"slug": "other"},
 				"_meta": object{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": object{},
-					"io.modelcontextprotocol/clientInfo": object{"name": "reader", "version": "Bearer CANARY"}}}})
+					"io.modelcontextprotocol/clientInfo": object{"name": "reader", "version": "https://u:CANARY@h"}}}})
 		}
 	})
 	all.Wait()
