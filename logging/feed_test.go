@@ -260,3 +260,27 @@ func TestFeedConcurrently(t *testing.T) {
 		}
 	}
 }
+
+// TestFeedClient: what a client calls itself is redacted before it is shortened, so that no part of a secret is left where it was cut.
+func TestFeedClient(t *testing.T) {
+	long := strings.Repeat("é", 95)
+	for _, tt := range []struct{ name, client, want string }{
+		{"none", "", ""},
+		{"a name", "agent 1.0", "agent 1.0"},
+		{"a token", "agent Bearer CANARY", "agent Bearer [redacted]"},
+		{"a control", "a\n\x1b[31m\u202eb", `a\u000a\u001b[31m\u202eb`},
+		{"cut", long + long, strings.Repeat("é", 100) + "…"},
+		{"cut in a secret", long + " https://user:CANARY@host/", long + " https://[" + "…"},
+		{"cut in a JSON secret", long + ` {"token":"CANARY`, long + ` {"token":` + "…"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := new(gathering)
+			f := NewFeed(g, nil)
+			f.OpenFor(tt.client, "a", "mcp")
+			closeFeed(t, f)
+			if len(g.records) != 1 || g.records[0].Client != tt.want {
+				t.Errorf("%+v, want the client %q", g.records, tt.want)
+			}
+		})
+	}
+}

@@ -45,7 +45,7 @@ func TestRecordLines(t *testing.T) {
 		{Record{Direction: Out, Connection: "a"}, `"connection":"a","direction":"outbound","length":0,"message":""`},
 		{Record{Kind: KindTiming, ID: `"1"`, Run: 5}, `"kind":"timing","id":"\"1\"","queued_ns":0,"run_ns":5`},
 		{Record{Kind: KindDropped, Count: 2, Length: 9}, `"kind":"dropped","count":2,"length":9`},
-		{Record{Kind: KindOpen, Protocol: "x", Cancel: []Cancel{{"m", "p"}}}, `"kind":"open","protocol":"x","cancel":[{"method":"m","param":"p"}]`},
+		{Record{Kind: KindOpen, Protocol: "x", Client: "c 1", Cancel: []Cancel{{"m", "p"}}}, `"kind":"open","protocol":"x","client":"c 1","cancel":[{"method":"m","param":"p"}]`},
 		{Record{Direction: In, Length: 1, Message: "1", Truncated: true}, `"direction":"inbound","length":1,"message":"1","truncated":true`},
 		{Record{Kind: KindHeader, Process: "1", Format: RecordFormat, Version: 1, Program: "p"}, `"kind":"header","process":"1","format":"tandem-traffic","version":1,"program":"p"`},
 	} {

@@ -31,10 +31,12 @@ type event struct {
 	Run       int64   `json:"r,omitempty"`     // ns
 	Protocol  string  `json:"p,omitempty"`
 	Client    string  `json:"a,omitempty"` // what the other side calls itself
+
+	Cancel []logging.Cancel `json:"w,omitempty"` // how the protocol cancels
 }
 
 // eventSize is what an event takes beside its texts.
-const eventSize = 240
+const eventSize = 264
 
 func (e *event) size() int {
 	return eventSize + len(e.Text) + len(e.Method) + len(e.ID) + len(e.Cancels) + len(e.Client)
@@ -64,7 +66,7 @@ func (p *Page) events(r *logging.Record, conventions []cancel.Convention) []even
 	case logging.KindTiming:
 		e.Kind, e.Unit, e.ID, e.Queued, e.Run = "timing", r.Unit, short(r.ID), int64(r.Queued), int64(r.Run)
 	case logging.KindOpen:
-		e.Kind, e.Protocol, e.Client = "open", r.Protocol, r.Client
+		e.Kind, e.Protocol, e.Client, e.Cancel = "open", r.Protocol, r.Client, r.Cancel
 	case logging.KindClose:
 		e.Kind, e.Text = "close", r.Message
 	case logging.KindDropped:

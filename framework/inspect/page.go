@@ -28,7 +28,7 @@ const (
 type Options struct {
 	// Program is the name on the page; that of the program that runs if empty.
 	Program string
-	// MaxMessages and MaxBytes bound what is kept. Each message counts with its text and 240 bytes.
+	// MaxMessages and MaxBytes bound what is kept. Each message counts with its text and 264 bytes.
 	MaxMessages, MaxBytes int
 	// MaxText is how many bytes of a message can be seen.
 	MaxText int

@@ -288,11 +288,13 @@ func TestSlowViewer(t *testing.T) {
 // TestCanary: no secret gets to a viewer, wherever it stands.
 func TestCanary(t *testing.T) {
 	w := newWorld(t, nil)
-	s := w.feed.Open("a", "proto")
+	s := w.feed.OpenFor("client Bearer CANARY", "a", "proto")
 	for _, text := range []string{
 		`{"jsonrpc":"2.0","id":"https://u:CANARY@h/","method":"https://u:CANARY@h/","params":{"password":"CANARY"}}`,
 		`{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"Bearer CANARY","data":{"api_key":["CANARY"]}}}`,
 		`[{"jsonrpc":"2.0","id":1,"method":"m","params":{"cookie":"CANARY"}}]`, `{"token":"CANARY"`,
+		`{"jsonrpc":"2.0","id":2,"method":"m","params":{"env":{"API_KEY":"CANARY"},"headers":["X-Api-Key: CANARY",["Authorization","Bearer CANARY"]]}}`,
+		`{"jsonrpc":"2.0","id":3,"result":{"content":[{"text":"{\"a\":\"{\\\"\\u0074oken\\\":\\\"CANARY\\\"}\"}"}],"uri":"/x?%74oken=CANARY"}}`,
 	} {
 		s.Inbound([]byte(text))
 		s.Outbound([]byte(text))
@@ -301,7 +303,7 @@ func TestCanary(t *testing.T) {
 	s.Close("Basic CANARY")
 	w.flush()
 	v := w.watch("")
-	text, err := json.Marshal(v.events(11))
+	text, err := json.Marshal(v.events(15))
 	if err != nil || strings.Contains(strings.ToLower(string(text)), "canary") {
 		t.Errorf("%v: %s", err, text)
 	}

@@ -14,7 +14,7 @@ function* lines() {
     const line = { time: at(part.t), connection: row.conn };
     if (row.kind === 'open') {
       const about = names.get(row.conn) || {};
-      Object.assign(line, { kind: 'open', protocol: about.protocol || undefined, client: about.client || undefined });
+      Object.assign(line, { kind: 'open', protocol: about.protocol || undefined, client: about.client || undefined, cancel: about.cancel });
     }
     else if (row.kind === 'close') Object.assign(line, { kind: 'close', message: part.text || undefined });
     else if (row.kind === 'lost') Object.assign(line, { kind: 'dropped', count: parseInt(row.method, 10) });

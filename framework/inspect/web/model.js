@@ -47,7 +47,7 @@ function apply(e) {
   switch (e.k) {
     case 'timing': return time(e);
     case 'open': {
-      const about = { protocol: e.p || '', client: e.a || '' }, known = [e.p, e.a].filter(Boolean).join(', ');
+      const about = { protocol: e.p || '', client: e.a || '', cancel: e.w }, known = [e.p, e.a].filter(Boolean).join(', ');
       conns.set(e.c, about);
       forgetNames();
       names.set(e.c, about);

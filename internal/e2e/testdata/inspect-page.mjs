@@ -130,6 +130,8 @@ if (mode === "live") {
     const lines = readFileSync(await download.path(), "utf8").trim().split("\n").map((l) => JSON.parse(l));
     assert.equal(lines[0].format, "tandem-traffic");
     assert.equal(lines.filter((l) => l.direction === "inbound").length, await page.evaluate(() => rows.filter((r) => r.text && !r.out && r.kind !== "close").length));
+    assert.deepEqual(lines.filter((l) => l.kind === "open" && l.client === "writer 2.1").map((l) => [l.protocol, l.cancel]),
+      [["mcp", [{ method: "notifications/cancelled", param: "requestId" }]]]);
     assert.ok(lines.some((l) => l.direction === "outbound" && JSON.parse(l.message).result));
     assert.ok(!JSON.stringify(lines).includes("CANARY"));
   });
