@@ -44,6 +44,7 @@
 // refused. --replay FILE sends what was recorded to the front ends again and prints what they do differently, see package replay. --inspect
 // localhost:PORT shows the same live on a page, whose URL with its token is printed on standard error, see package inspect.
 //
+// A session over HTTP is a connection there as any other, with the name of its client ([Sessioned]).
 // None of them holds up a connection: a disk, or a viewer, that is too slow loses messages, and is told how many. [Runtime.Feeds] is the way to sinks
 // of one's own. Without any of these nothing is looked at, and nothing is paid.
 //

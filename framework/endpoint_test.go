@@ -19,6 +19,8 @@ import (
 var (
 	_ framework.Web       = (*mcphttp.Site)(nil)
 	_ framework.Sessioned = (*mcphttp.Site)(nil)
+	_ framework.FrontEnd  = (*mcphttp.Site)(nil)
+	_ framework.Replayed  = (*mcphttp.Site)(nil)
 )
 
 // page is a Web whose answers say what it was asked.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -168,5 +170,17 @@ func TestSessionsRecorded(t *testing.T) {
 	}
 	if named != 3 {
 		t.Errorf("%d clients have their names", named)
+	}
+
+	// A program replays what it has served beside its main connection too.
+	path := filepath.Join(t.TempDir(), "traffic.jsonl")
+	if err := os.WriteFile(path, file.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := runOnce(t, "agents", "", "--replay", path); code != 0 || strings.Count(out, "no difference") != 4 {
+		t.Errorf("replay: code %d: %s%s", code, out, errs)
+	}
+	if out, errs, code := runOnce(t, "lines", "", "--replay", path); code != framework.ExitFailure || !strings.Contains(errs, "no session for this server") {
+		t.Errorf("replay by another program: code %d: %s%s", code, out, errs)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/tandem-rpc/tandem/framework"
 	"github.com/tandem-rpc/tandem/internal/leak"
 	"github.com/tandem-rpc/tandem/jsonrpc2"
+	"github.com/tandem-rpc/tandem/mcp/mcphttp"
 )
 
 // The test binary is also the programs that the tests start.
@@ -36,6 +37,9 @@ func TestMain(m *testing.M) {
 			{Address: "127.0.0.1:0", Web: &page{}},
 			{Address: os.Getenv("TANDEM_FRAMEWORK_SOCKET"), FrontEnds: []framework.FrontEnd{newFront(jsonrpc2.Lines)}},
 		}}
+		rt.Main(newFront(jsonrpc2.Lines))
+	case "agents":
+		rt := framework.Runtime{Beside: []framework.Endpoint{{}, {Address: "127.0.0.1:0", Web: &mcphttp.Site{Server: hailer()}}}}
 		rt.Main(newFront(jsonrpc2.Lines))
 	case "idle": // a process that does nothing until its input ends
 		_, _ = io.Copy(io.Discard, os.Stdin)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/tandem-rpc/tandem/framework/replay"
@@ -26,13 +27,17 @@ func (p *run) replay(ctx context.Context, fes []FrontEnd) (int, error) {
 	if p.config.Ignore != "" {
 		o.Ignore = strings.Split(p.config.Ignore, ",")
 	}
+	all := p.withBeside(fes)
 	code, played := 0, 0
 	for _, s := range sessions {
 		if s.Len() == 0 {
 			continue
 		}
 		fmt.Printf("%s, %s: ", oneLine(s.Connection), oneLine(s.Protocol))
-		fe := frontEndFor(s.Protocol, fes)
+		fe := frontEndFor(s.Protocol, all)
+		if s.Protocol == "" && len(fes) == 1 {
+			fe = fes[0]
+		}
 		if fe == nil {
 			fmt.Println("no front end for it here")
 			continue
@@ -60,9 +65,21 @@ func (p *run) replay(ctx context.Context, fes []FrontEnd) (int, error) {
 	return code, nil
 }
 
+// withBeside adds the front ends of endpoints, and what is served over HTTP where that is one too.
+func (p *run) withBeside(fes []FrontEnd) []FrontEnd {
+	all := slices.Clone(fes)
+	for _, e := range append([]Endpoint{{Web: p.rt.Web}}, p.rt.Beside...) {
+		all = append(all, e.FrontEnds...)
+		if fe, ok := e.Web.(FrontEnd); ok {
+			all = append(all, fe)
+		}
+	}
+	return all
+}
+
 func frontEndFor(protocol string, fes []FrontEnd) FrontEnd {
 	for _, fe := range fes {
-		if fe.Protocol() == protocol || protocol == "" && len(fes) == 1 {
+		if fe.Protocol() == protocol {
 			return fe
 		}
 	}

@@ -216,9 +216,13 @@ func (x *exchange) gone(p *post) (present func()) {
 	if x.line == nil || x.era != modern {
 		return nothing
 	}
-	l, id := x.line, x.id
-	stop := context.AfterFunc(p.r.Context(), func() { l.gaveUp(id) })
-	return func() { stop() }
+	l, id, ctx := x.line, x.id, p.r.Context()
+	stop := context.AfterFunc(ctx, func() { l.gaveUp(id) })
+	return func() {
+		if stop() && ctx.Err() != nil { // the function knew before
+			l.gaveUp(id)
+		}
+	}
 }
 
 // sweeping sees to it that what is idle ends.

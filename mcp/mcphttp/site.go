@@ -35,6 +35,19 @@ func (s *Site) Protocol() string { return s.Server.Protocol() }
 // Conventions returns those of the Server.
 func (s *Site) Conventions() []cancel.Convention { return s.Server.Conventions() }
 
+// Framing, Mount, Opaque and Superseded are those of the Server, so that a Site is a framework.FrontEnd for connections without HTTP too: --replay has what was
+// recorded of sessions go over such.
+func (s *Site) Framing() jsonrpc2.Framing { return s.Server.Framing() }
+
+// Mount is [mcp.Server.Mount].
+func (s *Site) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) { return s.Server.Mount(o) }
+
+// Opaque is [mcp.Server.Opaque].
+func (s *Site) Opaque() []string { return s.Server.Opaque() }
+
+// Superseded is [mcp.Server.Superseded].
+func (s *Site) Superseded() []string { return s.Server.Superseded() }
+
 // URL is where clients find the server at an address.
 func (s *Site) URL(at net.Addr) string {
 	host := at.String()
