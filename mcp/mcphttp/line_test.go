@@ -175,13 +175,41 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// age makes everything old, once it is idle.
+func age(t *testing.T, h *Handler) {
+	t.Helper()
+	eventually(t, "nothing runs", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.lines.mu.Lock()
+		defer h.lines.mu.Unlock()
+		for _, s := range h.sessions {
+			if _, idle := s.idle(); !idle {
+				return false
+			}
+			s.used.Store(1)
+		}
+		for _, all := range h.lines.groups {
+			for _, a := range all {
+				if len(a.running) > 0 {
+					return false
+				}
+				a.used = time.Unix(0, 1)
+			}
+		}
+		return h.sweep != nil // something will end it
+	})
+}
+
 // What has been idle for long ends; a session says so.
 func TestLineIdle(t *testing.T) {
 	p := new(tape)
-	f := serve(t, &Options{Session: p.begin, SessionTimeout: 50 * time.Millisecond})
+	f := serve(t, &Options{Session: p.begin})
 	f.connect("2025-06-18")
 	body, h := modernCall("1", "echo", "x", "a")
 	f.do("POST", body, h)
+	age(t, f.h)
+	f.h.sweepSessions()
 	p.expect(t, 1, `a: > tools/call 1; <  1; end <nil>`)
 	p.expect(t, 0, `test 1: > initialize 0; <  0; > notifications/initialized; end `+errIdle.Error())
 }
