@@ -151,6 +151,7 @@ $('clear').addEventListener('click', () => {
   units = new Map();
   unanswered = new Map();
   methods.clear();
+  choices.clear();
   $('method').length = 1;
   select(null);
 });

@@ -36,6 +36,7 @@ const conns = new Map(); // name: what is known of it, until it ends
 const names = new Map(); // name: the same, as long as it can be chosen
 let unanswered = new Map(); // connection: its requests without answer
 const methods = new Map(); // name: how many rows have it
+const choices = new Map(); // name: its option, of the methods that can be chosen
 
 // What is shown.
 let paused = false, selected = null, follow = true, dirty = true, plots = true, test = () => true, filtered = false;
@@ -48,10 +49,15 @@ function apply(e) {
     case 'timing': return time(e);
     case 'open': {
       const about = { protocol: e.p || '', client: e.a || '', cancel: e.w }, known = [e.p, e.a].filter(Boolean).join(', ');
+      const before = names.get(e.c);
+      about.choice = before ? before.choice : new Option('', e.c);
+      put(about.choice, e.c + (known ? ' (' + known + ')' : ''));
       conns.set(e.c, about);
-      forgetNames();
       names.set(e.c, about);
-      option($('conn'), e.c, e.c + (known ? ' (' + known + ')' : ''));
+      if (!before) {
+        forgetNames();
+        $('conn').append(about.choice);
+      }
       e.m = 'connection opened' + (known ? ', ' + known : '');
       break;
     }
@@ -77,7 +83,10 @@ function apply(e) {
   if (row.kind === 'request' || row.kind === 'note') {
     messages++;
     const n = methods.get(row.method);
-    if (n === undefined && methods.size < 500) option($('method'), row.method, row.method);
+    if (n === undefined && row.method && !choices.has(row.method) && choices.size < 500) {
+      choices.set(row.method, new Option(row.method, row.method));
+      $('method').append(choices.get(row.method));
+    }
     methods.set(row.method, (n || 0) + 1);
     if (row.unit) {
       const k = row.conn + '\n' + row.unit, others = units.get(k);
@@ -137,11 +146,11 @@ function end_of(conn) {
 // forgetNames lets go of the oldest connections that have ended, where there are many to choose from.
 const maxNames = 500;
 function forgetNames() {
-  for (const name of names.keys()) {
-    if (names.size < maxNames) return;
-    if (conns.has(name) || $('conn').value === name) continue;
+  for (const [name, { choice }] of names) {
+    if (names.size <= maxNames) return;
+    if (conns.has(name) || choice.selected) continue;
     names.delete(name);
-    for (const o of $('conn').options) if (o.value === name) { o.remove(); break; }
+    choice.remove();
   }
 }
 
@@ -166,8 +175,13 @@ function trim() {
     const k = key(row.conn, row.out, row.id);
     if (asked.get(k) === row) asked.delete(k);
     if (row.unit) units.delete(row.conn + '\n' + row.unit);
-    const left = methods.get(row.method) - 1;
+    if (row.kind !== 'request' && row.kind !== 'note') continue;
+    const left = methods.get(row.method) - 1, choice = choices.get(row.method);
     if (left > 0) methods.set(row.method, left);
+    else {
+      methods.delete(row.method);
+      if (choice && !choice.selected) { choice.remove(); choices.delete(row.method); }
+    }
   }
   rows.splice(0, n);
   let m = 0;

@@ -215,6 +215,24 @@ if (mode === "live") {
     assert.ok(usedSize < 200e6, `${usedSize} bytes`);
     return `${(usedSize / 1e6).toFixed(0)} MB`;
   });
+  step("what is forgotten leaves nothing behind", async () => {
+    const left = await page.evaluate(() => {
+      const had = [maxMessages, methods.size, names.size];
+      maxMessages = 1000;
+      for (let i = 0; i < 3000; i++) {
+        apply({ s: seq + 1, t: Date.now(), k: "open", c: `c${i}`, p: "three", a: "client 1" });
+        apply({ s: seq + 1, t: Date.now(), k: "request", c: `c${i}`, m: `never again ${i}`, i: "1", u: 1, n: 9, d: "{}" });
+        apply({ s: seq + 1, t: Date.now(), k: "close", c: `c${i}` });
+        if (i % 500 === 499) trim();
+      }
+      const options = (id) => document.getElementById(id).options.length;
+      const left = [rows.length, methods.size, choices.size, options("method"), names.size, options("conn"), asked.size, units.size, unanswered.size];
+      maxMessages = had[0];
+      return left;
+    });
+    assert.ok(left.every((n) => n <= 4000) && left[1] <= 1020 && left[3] <= 501 && left[4] <= 503 && left[5] <= 504 && left[6] <= 1020 && left[7] <= 1020 && left[8] === 0, `${left}`);
+    return `${left}`;
+  });
   step("the list scrolls from end to end", async () => {
     await page.locator("#rows").focus();
     await page.keyboard.press("Home");
