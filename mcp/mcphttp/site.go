@@ -62,7 +62,7 @@ func (s *Site) Serve(ctx context.Context, l net.Listener, o *jsonrpc2.Options) e
 	return s.ServeSessions(ctx, l, o, nil)
 }
 
-// ServeSessions is Serve with the messages of each client on their own: session is as [Options.Session], and gets them beside it.
+// ServeSessions is Serve with the messages of each client on their own: session, if not nil, is called as [Options.Session] is, and after that.
 func (s *Site) ServeSessions(ctx context.Context, l net.Listener, o *jsonrpc2.Options, session func(id, client string) (*jsonrpc2.Options, func(error))) error {
 	own := s.options(o)
 	if session != nil {
