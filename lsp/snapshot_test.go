@@ -34,9 +34,10 @@ func TestSnapshotModel(t *testing.T) {
 		// In the beginning most are opened, then most are closed.
 		n, closing := random(600), random(10) < 2+step/1000
 		u := fmt.Sprintf(spellings[random(len(spellings))], n)
-		at := slices.IndexFunc(now.docs, func(d *Document) bool { return d.key == KeyOf(uriOf(u)) })
+		key := KeyOf(uriOf(u))
+		at := slices.IndexFunc(now.docs, func(d *Document) bool { return d.key == key })
 		if closing {
-			now.snap = now.snap.without(KeyOf(uriOf(u)))
+			now.snap = now.snap.without(key)
 			if at >= 0 {
 				now.docs = slices.Delete(slices.Clone(now.docs), at, at+1)
 			}
@@ -52,8 +53,9 @@ func TestSnapshotModel(t *testing.T) {
 		check(step, now)
 		for _, spelling := range spellings {
 			u := uriOf(fmt.Sprintf(spelling, n))
+			key := KeyOf(u)
 			var want *Document
-			if i := slices.IndexFunc(now.docs, func(d *Document) bool { return d.key == KeyOf(u) }); i >= 0 {
+			if i := slices.IndexFunc(now.docs, func(d *Document) bool { return d.key == key }); i >= 0 {
 				want = now.docs[i]
 			}
 			if got := now.snap.Document(u); got != want {

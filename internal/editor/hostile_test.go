@@ -8,12 +8,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
 	"github.com/tandem-rpc/tandem/lsp/lsptest"
 )
+
+// patient is an editor that waits longer than a busy machine may need for what is large.
+func patient() *lsptest.Options { return &lsptest.Options{Timeout: 5 * time.Minute} }
 
 // Notes that link in circles, in a folder whose symbolic links do, and one of which leads out of it.
 func TestCircles(t *testing.T) {
@@ -136,7 +140,7 @@ func TestManyBrokenLinks(t *testing.T) {
 	}
 	text := strings.Repeat("[x](othr.md) ", links) + "\n"
 	x := join(t, map[string]string{"a.md": text, "other.md": "# O\n"})
-	c := x.editor(nil)
+	c := x.editor(patient())
 	doc := c.Open(x.u("a.md"), text)
 	if n := len(doc.Diagnostics()); n != maxProblems {
 		t.Errorf("%d diagnostics", n)
@@ -168,7 +172,7 @@ func TestFlood(t *testing.T) {
 		files[fmt.Sprintf("d%d/%d.md", i%10, i)] = fmt.Sprintf("# N\n[x](%d.md)\n", i)
 	}
 	x := join(t, files)
-	c := x.editor(nil)
+	c := x.editor(patient())
 	x.until(c, "in the beginning", "")
 	var events []object
 	for round := range 3 {
