@@ -336,6 +336,12 @@ func (f *flow) fulfil(ctx context.Context, qs []*Question) error {
 	return first
 }
 
+// pose asks the client one question. A panic of the way there is a failure: others may wait for the answer.
+func (f *flow) pose(ctx context.Context, asker asker, q *Question) (raw json.RawMessage, err error) {
+	defer f.server.caught(ctx, &err)
+	return asker.ask(ctx, q.key, q)
+}
+
 // carry asks the client one question, unless somebody else is doing so, and puts the answer where lookup finds it.
 func (f *flow) carry(ctx context.Context, asker asker, q *Question) error {
 	f.mu.Lock()
@@ -356,7 +362,7 @@ func (f *flow) carry(ctx context.Context, asker asker, q *Question) error {
 	landed := make(chan struct{})
 	a.flight = landed
 	f.mu.Unlock()
-	raw, err := asker.ask(ctx, q.key, q)
+	raw, err := f.pose(ctx, asker, q)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a.flight = nil

@@ -212,7 +212,9 @@ func (ses *Session) tell(method, uri string) {
 	if uri != "" {
 		params = updatedParams(uri)
 	}
-	_ = ses.Notify(context.Background(), method, params)
+	var err error
+	defer ses.server.caught(context.Background(), &err) // it is a goroutine's of ours, and the host's Peer may be anything
+	err = ses.Notify(context.Background(), method, params)
 }
 
 func updatedParams(uri string) encoded {

@@ -28,11 +28,17 @@ func (ses *Session) keepAlive() {
 	}
 }
 
+// pinged is Ping by a goroutine of ours.
+func (ses *Session) pinged(ctx context.Context) (err error) {
+	defer ses.server.caught(ctx, &err)
+	return ses.Ping(ctx)
+}
+
 // probe pings once, and ends the session if nothing comes back.
 func (ses *Session) probe() {
 	every := ses.server.KeepAlive
 	ctx, stop := context.WithTimeout(context.Background(), every)
-	err := ses.Ping(ctx)
+	err := ses.pinged(ctx)
 	stop()
 	ses.mu.Lock()
 	ended := ses.ended != nil

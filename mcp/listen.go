@@ -59,9 +59,11 @@ func (s *Server) listen(ctx context.Context, c *call, r *jsonrpc2.Request, v val
 			p = append(p, `,"uri":`...)
 			p = appendString(p, uri)
 		}
+		var err error
+		defer s.caught(ctx, &err)
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		_ = c.send(method, encoded(append(p, '}')))
+		err = c.send(method, encoded(append(p, '}')))
 	}
 	over := make(chan struct{})
 	f.over = func() { close(over) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
@@ -184,4 +185,137 @@ func TestPanicsEverywhere(t *testing.T) {
 			})
 		}
 	}
+}
+
+// steppingUpdates is a task store that cannot change anything.
+type steppingUpdates struct{ TaskStore }
+
+func (steppingUpdates) Update(context.Context, string, func(*Task) error) (Task, error) {
+	panic("stepped on")
+}
+
+// What is sent and stored by goroutines of the server can panic too, and takes nothing with it.
+func TestPanicsOfGoroutines(t *testing.T) {
+	until := func(t *testing.T, rep *reports) {
+		t.Helper()
+		synctest.Wait()
+		if !strings.Contains(rep.String(), "stepped on") {
+			t.Errorf("reported %q", rep)
+		}
+	}
+	stepping := []func(Peer) Peer{func(p Peer) Peer { return steppingPeer{p} }}
+	t.Run("changes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, rep := changing(), new(reports)
+			s.Outgoing, s.Reporter = stepping, rep.report
+			w := start(t, s, "2025-06-18")
+			s.Changed(Tools)
+			until(t, rep)
+			w.sync()
+			w.close()
+		})
+	})
+	t.Run("changes, to a Peer that panics itself", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, rep := changing(), new(reports)
+			s.Reporter = rep.report
+			ses := opened(t, s, steppingPeer{}, "2025-06-18")
+			s.Changed(Tools)
+			until(t, rep)
+			ses.Close(nil)
+		})
+	})
+	t.Run("listen", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, rep := changing(), new(reports)
+			s.Reporter = rep.report
+			n := 0
+			p := &peer{tell: func(context.Context, string, any) error {
+				if n++; n > 1 {
+					panic("stepped on") // behind the acknowledgement
+				}
+				return nil
+			}}
+			ctx, stop := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				s.HandleModern(ctx, []byte(modern("7", "subscriptions/listen", `,"notifications":{"toolsListChanged":true}`)), p)
+			}()
+			synctest.Wait()
+			s.Changed(Tools)
+			until(t, rep)
+			stop()
+			<-done
+		})
+	})
+	t.Run("pings", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, rep := echoServer(), new(reports)
+			s.Outgoing, s.Reporter, s.KeepAlive = stepping, rep.report, time.Second
+			w := start(t, s, "2025-06-18")
+			time.Sleep(2 * time.Second)
+			until(t, rep)
+			w.close()
+		})
+	})
+	t.Run("progress that was held", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			s, rep := echoServer(), new(reports)
+			s.Reporter = rep.report
+			s.Caller = func(ctx context.Context, _ string, _ Arguments) (any, error) {
+				for i := range 20 {
+					_ = Progress(ctx, float64(i), 0, "")
+				}
+				time.Sleep(time.Minute)
+				return TextResult("done"), nil
+			}
+			n := 0
+			p := &peer{tell: func(context.Context, string, any) error {
+				if n++; n > freeSteps {
+					panic("stepped on")
+				}
+				return nil
+			}}
+			ses := opened(t, s, p, "2025-06-18")
+			got := string(ses.Handle(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":1}}}`)))
+			if final(t, got) != "done" {
+				t.Errorf("got %s", got)
+			}
+			until(t, rep)
+		})
+	})
+	t.Run("questions side by side", func(t *testing.T) {
+		rep := new(reports)
+		p := &peer{call: func(context.Context, string, any, any) error { panic("stepped on") }}
+		s := asksFor(func(ctx context.Context) (string, error) {
+			return "", SessionFrom(ctx).Ask(ctx, Form{Message: "1"}.Question(), RootsQuestion())
+		})
+		s.Reporter = rep.report
+		ses, err := s.NewSession(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ses.Handle(t.Context(), []byte(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":`+everyCapability+`}}`))
+		got := string(ses.Handle(t.Context(), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x"}}`)))
+		if strings.Contains(got, "stepped on") || !strings.Contains(rep.String(), "stepped on") {
+			t.Errorf("got %s, reported %s", got, rep)
+		}
+	})
+	t.Run("task store", func(t *testing.T) {
+		bubble(t, Tasks{TTL: time.Minute, Lease: 3 * time.Second, Store: steppingUpdates{new(MemoryTasks)}}, func(t *testing.T, s *Server, release chan string, c *taskClient) {
+			rep := new(reports)
+			s.Reporter = rep.report
+			c.start("wait")
+			time.Sleep(2 * time.Second) // it is renewed
+			until(t, rep)
+			release <- "done" // it ends
+			c.start("wait")
+			time.Sleep(2 * time.Minute) // it expires
+			synctest.Wait()
+			if n := strings.Count(rep.String(), "stepped on"); n < 3 {
+				t.Errorf("reported %q", rep)
+			}
+		})
+	})
 }

@@ -83,10 +83,12 @@ func Progress(ctx context.Context, progress, total float64, message string) erro
 	if wait := stepPause - time.Since(s.at); s.n > freeSteps && wait > 0 {
 		if s.timer == nil {
 			s.timer = time.AfterFunc(wait, func() {
+				var err error
+				defer c.session.server.caught(c, &err)
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				s.timer = nil
-				_ = c.sendStep()
+				err = c.sendStep()
 			})
 		}
 		return nil

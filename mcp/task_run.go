@@ -83,8 +83,9 @@ func aside(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), storeTime)
 }
 
-// change updates a task, inside the rules.
-func (k *tasker) change(ctx context.Context, id string, f func(*Task) error) (Task, error) {
+// change updates a task, inside the rules. A Store that panics fails: this is called by timers and by tasks that end.
+func (k *tasker) change(ctx context.Context, id string, f func(*Task) error) (t Task, err error) {
+	defer k.server.caught(ctx, &err)
 	return k.store.Update(ctx, id, func(t *Task) error {
 		old := t.clone()
 		if old.Status.Terminal() {
