@@ -77,7 +77,7 @@ func blankOf[T any]() (*blank, error) {
 
 // inferBlank makes a form of a struct: what clients are shown is the part of its schema that forms can have, what they answer is held against all of it.
 func inferBlank(t reflect.Type) (*blank, error) {
-	full, defaults, err := inferSchema(t)
+	full, defaults, err := inferSchema(t, true)
 	if err != nil {
 		return nil, fmt.Errorf("mcp: form of type %v: %w", t, err)
 	}

@@ -186,7 +186,7 @@ func (w *inference) certainTags(f reflect.StructField) bool {
 		return true
 	}
 	kind := basicType(f.Type.Kind())
-	if kind == "" {
+	if kind == "" || knownTypes[f.Type] != nil || madeBy(f.Type) != nil || writtenAsText(f) {
 		return false
 	}
 	if w.probe == nil {

@@ -89,7 +89,7 @@ func TestInferable(t *testing.T) {
 			if got := inferable(c.t); got != c.want {
 				t.Errorf("inferable(%v) = %v", c.t, got)
 			}
-			if _, _, err := inferSchema(c.t); c.want && err != nil {
+			if _, _, err := inferSchema(c.t, false); c.want && err != nil {
 				t.Errorf("it is not: %v", err)
 			}
 		})

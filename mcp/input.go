@@ -37,7 +37,7 @@ func newInput(t reflect.Type, given any) (in input, err error) {
 	} else if t == reflect.TypeFor[any]() || t == reflect.TypeFor[json.RawMessage]() {
 		in.schema, err = givenSchema(emptyObjectSchema)
 	} else {
-		in.schema, in.defaults, err = inferSchema(t)
+		in.schema, in.defaults, err = inferSchema(t, true)
 	}
 	if err != nil {
 		return in, err
@@ -50,7 +50,7 @@ func newInput(t reflect.Type, given any) (in input, err error) {
 	}
 	if in.defaults != nil {
 		v := reflect.New(t)
-		if err := json.Unmarshal(in.defaults, v.Interface()); err != nil {
+		if err := jsonrpc2.DefaultCodec.Unmarshal(in.defaults, v.Interface()); err != nil {
 			return in, fmt.Errorf("defaults: %w", err)
 		}
 		in.initial = v.Elem()
@@ -68,7 +68,7 @@ func (in *input) reset(v any) {
 		p.Set(in.initial)
 	default:
 		p.SetZero()
-		_ = json.Unmarshal(in.defaults, v) // it went well before; lists are new each time
+		_ = jsonrpc2.DefaultCodec.Unmarshal(in.defaults, v) // it went well before; lists are new each time
 	}
 }
 
@@ -123,7 +123,7 @@ func flatten(t reflect.Type, s *schema) (fields []flatField, need uint64) {
 		if !ok || name == "" {
 			name = f.Name
 		}
-		if f.Anonymous || strings.Contains(options, "string") || implementsDecoding(f.Type) {
+		if f.Anonymous || strings.Contains(options, "string") || implementsDecoding(f.Type) || knownTypes[f.Type] != nil {
 			return nil, 0
 		}
 		switch k := f.Type.Kind(); k {

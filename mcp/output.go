@@ -49,7 +49,7 @@ func newOutput(t reflect.Type, given any) (output, error) {
 	if out, ok := fixedOutput(t); ok {
 		return out, nil
 	}
-	s, _, err := inferSchema(t)
+	s, _, err := inferSchema(t, false)
 	if err != nil {
 		return output{}, err
 	}
@@ -150,6 +150,9 @@ func (o output) structured(ctx context.Context, v any) (any, error) {
 	text, err := appendValue(nil, v)
 	if err != nil {
 		return nil, fmt.Errorf("mcp: result of type %T: %w", v, err)
+	}
+	if string(text) == "null" && o.schema != nil && o.schema.source.Type == "object" && reflect.TypeOf(v).Kind() == reflect.Map {
+		text = []byte("{}") // a nil map has no members
 	}
 	if err := o.check(text); err != nil {
 		return nil, err

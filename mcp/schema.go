@@ -27,12 +27,9 @@ var (
 )
 
 // inferSchema makes the schema of a Go type, with what the tags of its fields add. defaults are the values of fields that may be absent, as the JSON
-// of a value of the type; nil: there are none.
-func inferSchema(t reflect.Type) (s *schema, defaults json.RawMessage, err error) {
-	source, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[json.RawMessage](): {},
-		reflect.TypeFor[[]byte]():          {Types: []string{"null", "string"}, ContentEncoding: "base64"},
-	}})
+// of a value of the type; nil: there are none. input: it is that of arguments, which are members whatever the type makes of them.
+func inferSchema(t reflect.Type, input bool) (s *schema, defaults json.RawMessage, err error) {
+	source, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: ownTypes(t, input)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -129,11 +129,13 @@ func applyTags(t reflect.Type, s *jsonschema.Schema) (defaults json.RawMessage, 
 	switch t.Kind() {
 	case reflect.Slice, reflect.Array:
 		if s.Items != nil {
+			nullable(t.Elem(), s.Items)
 			_, err = applyTags(t.Elem(), s.Items)
 		}
 		return nil, err
 	case reflect.Map:
 		if s.AdditionalProperties != nil {
+			nullable(t.Elem(), s.AdditionalProperties)
 			_, err = applyTags(t.Elem(), s.AdditionalProperties)
 		}
 		return nil, err
@@ -148,6 +150,7 @@ func applyTags(t reflect.Type, s *jsonschema.Schema) (defaults json.RawMessage, 
 		if !ok || f.Anonymous || p == nil {
 			continue
 		}
+		asWritten(f, p)
 		value, err := applyTags(f.Type, p)
 		if err != nil {
 			return nil, err

@@ -90,7 +90,7 @@ func TestTagsShown(t *testing.T) {
 		{reflect.TypeFor[inner](), `{"type":"object","properties":{"unit":{"type":"string","title":"Unit","default":"C","enum":["C","F"]},"city":{"type":"string","format":"city"}},"required":["city"],"additionalProperties":false}`},
 		{reflect.TypeFor[regional](), `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}},"required":["region"],"additionalProperties":false}`},
 	} {
-		s, _, err := inferSchema(c.t)
+		s, _, err := inferSchema(c.t, true)
 		if err != nil {
 			t.Fatal(err)
 		}
