@@ -23,6 +23,14 @@ type AppendCodec interface {
 	Append(dst []byte, v any) ([]byte, error)
 }
 
+// LineCodec is an AppendCodec that knows of some values that it encodes them without line feeds. Encoded results are searched for those, since a message
+// is one line; the results it knows are not.
+type LineCodec interface {
+	AppendCodec
+	// OneLine reports whether Append writes no line feed for v. False says nothing.
+	OneLine(v any) bool
+}
+
 // DefaultCodec is used where [Options.Codec] is nil: segmentio/encoding, member names matched exactly, and <, > and & left as they are.
 var DefaultCodec AppendCodec = segmentCodec{}
 

@@ -10,7 +10,7 @@ import (
 // message, so it serves any transport that pairs a request with a response, HTTP for one. It is safe for concurrent use.
 //
 // Of [Options] it uses Codec, Cancel (a cancellation reaches the requests of its own batch), Report, Admit, AdmitBatch, Capture, Observe, MaxBatch,
-// MaxFrame, MaxDepth and MaxRunning (of one batch).
+// MaxFrame, MaxDepth, LongStrings and MaxRunning (of one batch).
 type Dispatcher struct {
 	mux *Mux
 	c   *config
@@ -39,7 +39,7 @@ func (d *Dispatcher) Handle(ctx context.Context, payload []byte) []byte {
 		m := tooLarge(d.c.MaxFrame)
 		return refusal(nullID, &Error{Code: m.Code, Message: m.Reason})
 	}
-	batch, err := scanMessage(payload, d.c.MaxDepth, &e)
+	batch, err := scanFor(payload, d.c.MaxDepth, &e, d.c.LongStrings)
 	if err != nil {
 		d.c.report(ctx, nil, &UnitError{Reason: err.Error()})
 		return refusal(nullID, ErrParse)
@@ -79,7 +79,7 @@ func (d *Dispatcher) single(ctx context.Context, e *envelope, name string, hold 
 	if name == "" {
 		name = methodName(e)
 	}
-	return d.one(ctx, &Request{Method: name, id: e.id, params: e.params, codec: d.c.codec, chunk: hold}, nil, dst)
+	return d.one(ctx, &Request{Method: name, id: e.id, params: e.params, codec: d.c.codec, chunk: hold, long: e.long}, nil, dst)
 }
 
 func orNull(id []byte) []byte {

@@ -40,6 +40,9 @@ type envelope struct {
 
 	// entries is the number of entries of a batch, set by scanMessage only.
 	entries int
+
+	// long has the long strings of params, if they were asked for.
+	long []longString
 }
 
 // scanMessage checks that frame is one JSON value, with nothing but whitespace
@@ -52,13 +55,29 @@ type envelope struct {
 // *syntaxError, and then e holds nothing: an id is never taken out of broken
 // text.
 func scanMessage(frame []byte, maxDepth int, e *envelope) (isBatch bool, err error) {
+	return scanWith(frame, maxDepth, e, nil)
+}
+
+// scanFor is scanMessage, and finds the long strings of the params of a single message if that is asked for.
+func scanFor(frame []byte, maxDepth int, e *envelope, long bool) (isBatch bool, err error) {
+	if !long || len(frame) <= shortString {
+		return scanWith(frame, maxDepth, e, nil)
+	}
+	var l longReader
+	if isBatch, err = scanWith(frame, maxDepth, e, &l); err == nil {
+		e.long = l.list
+	}
+	return isBatch, err
+}
+
+func scanWith(frame []byte, maxDepth int, e *envelope, long *longReader) (isBatch bool, err error) {
 	i, f := skipSpace(frame, 0), faultNone
 	start := i
 	switch {
 	case i >= len(frame):
 		f = faultEnd
 	case frame[i] == '{':
-		i, f = scanObject(frame, i, 0, maxDepth, e)
+		i, f = scanObject(frame, i, 0, maxDepth, e, long)
 	case frame[i] == '[':
 		isBatch = true
 		*e = envelope{bad: badBatch}
@@ -123,7 +142,7 @@ func scanBatch(frame []byte, e *envelope, yield func() bool) {
 		start := i
 		var f fault
 		if frame[i] == '{' {
-			i, f = scanObject(frame, i, 1, unlimited, e)
+			i, f = scanObject(frame, i, 1, unlimited, e, nil)
 		} else {
 			*e = envelope{bad: badShape}
 			i, f = skipValue(frame, i, 1, unlimited)
@@ -181,8 +200,8 @@ var duplicates = [...]struct {
 }
 
 // scanObject skips the object at i, inside open brackets, and describes it as a
-// message by e, raw excepted.
-func scanObject(b []byte, i, open, maxDepth int, e *envelope) (int, fault) {
+// message by e, raw and long excepted. long, if not nil, gets the strings of params.
+func scanObject(b []byte, i, open, maxDepth int, e *envelope, long *longReader) (int, fault) {
 	*e = envelope{}
 	if open >= maxDepth {
 		return i, faultDepth
@@ -211,9 +230,13 @@ func scanObject(b []byte, i, open, maxDepth int, e *envelope) (int, fault) {
 			return i, f
 		}
 		at = i
-		if i < len(b) && b[i] == '"' {
+		switch {
+		case i < len(b) && b[i] == '"':
 			i, escaped, f = skipString(b, i+1)
-		} else {
+		case m == memberParams && i < len(b) && (b[i] == '{' || b[i] == '['):
+			i, f = skipContainer(b, i, open, maxDepth, long)
+			escaped = false
+		default:
 			i, f = skipValue(b, i, open, maxDepth)
 			escaped = false
 		}

@@ -42,13 +42,20 @@ func (m *Message) Taken() bool { return m.hold != nil && m.hold.kept.Load() }
 // Inspect looks at a payload as [Dispatcher.Handle] will, for a transport that must know what it carries before it hands it over: HTTP routes
 // and refuses messages by what is in them. Nesting beyond maxDepth, invalid UTF-8 and what is not JSON are a *[UnitError]; a maxDepth of 0 is
 // [DefaultMaxDepth].
-func Inspect(payload []byte, maxDepth int) (Message, error) {
+func Inspect(payload []byte, maxDepth int) (Message, error) { return inspect(payload, maxDepth, false) }
+
+// InspectLong is Inspect for handlers that use [Request.LongString], as with [Options.LongStrings].
+func InspectLong(payload []byte, maxDepth int) (Message, error) {
+	return inspect(payload, maxDepth, true)
+}
+
+func inspect(payload []byte, maxDepth int, long bool) (Message, error) {
 	if maxDepth <= 0 {
 		maxDepth = DefaultMaxDepth
 	}
 	m := Message{payload: payload, depth: maxDepth}
 	e := &m.e
-	batch, err := scanMessage(payload, maxDepth, e)
+	batch, err := scanFor(payload, maxDepth, e, long)
 	if err != nil {
 		return Message{}, &UnitError{Reason: err.Error()}
 	}

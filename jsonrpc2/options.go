@@ -65,6 +65,9 @@ type Options struct {
 	MaxHeader int
 	// MaxDepth is how deep JSON may be nested; the outermost bracket is 1.
 	MaxDepth int
+	// LongStrings has the long strings of params decoded in the pass that checks them, for handlers that take them by [Request.LongString]. What they take
+	// is counted as what MaxQueued counts.
+	LongStrings bool
 	// MaxQueued is how many bytes of messages may have been read and not started, each counted with 400 more for what remembers it. At that many the
 	// connection stops reading, unless an outbound call waits for its response. One whole message is always taken.
 	MaxQueued int
@@ -135,6 +138,7 @@ type config struct {
 	Options
 	codec  Codec
 	append AppendCodec // codec, if it can append
+	line   LineCodec   // codec, if it knows what has no line feeds
 }
 
 func (o *Options) config() *config {
@@ -166,6 +170,7 @@ func (o *Options) config() *config {
 		c.codec = DefaultCodec
 	}
 	c.append, _ = c.codec.(AppendCodec)
+	c.line, _ = c.codec.(LineCodec)
 	if c.Cancel == nil {
 		c.Cancel = cancel.NewRegistry()
 	}

@@ -203,6 +203,9 @@ func (c *config) appendTo(dst []byte, v any) (out []byte, err error) {
 	if out, err = c.append.Append(dst, v); err != nil {
 		return nil, unencodable(v, err)
 	}
+	if c.line != nil && c.line.OneLine(v) {
+		return out, nil
+	}
 	for i := n; ; i++ {
 		k := bytes.IndexByte(out[i:], '\n')
 		if k < 0 {

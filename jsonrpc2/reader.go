@@ -83,7 +83,9 @@ func (c *Conn) stopReading() {
 func (c *Conn) take(frame []byte, v uint64) (uint64, bool) {
 	c.c.inbound(frame)
 	e := &c.env
-	isBatch, err := scanMessage(frame, c.c.MaxDepth, e)
+	isBatch, err := scanFor(frame, c.c.MaxDepth, e, c.c.LongStrings)
+	long := e.long
+	e.long = nil // the connection does not keep them
 	if err != nil {
 		c.refuse(nil, ErrParse, err.Error())
 		return v, true
@@ -107,6 +109,10 @@ func (c *Conn) take(frame []byte, v uint64) (uint64, bool) {
 	t := c.newTask(e, len(frame))
 	if t == nil {
 		return v, true
+	}
+	t.long = long
+	for i := range long {
+		t.size += len(long[i].text)
 	}
 	if c.mayRunHere(t) {
 		return c.runHere(t, v, len(frame))

@@ -17,6 +17,7 @@ type Request struct {
 	chunk  *chunk // what holds params, nil if the garbage collector alone does
 	held   bool   // a reference to chunk is ours
 	codec  Codec
+	long   []longString // those of params that are decoded already
 }
 
 // NewRequest makes a Request for tests of handlers. A zero id makes it a notification; params must be valid JSON or nil.

@@ -159,17 +159,17 @@ func skipValue(b []byte, i, open, maxDepth int) (int, fault) {
 		i, _, f := skipString(b, i+1)
 		return i, f
 	case '{', '[':
-		return skipContainer(b, i, open, maxDepth)
+		return skipContainer(b, i, open, maxDepth, nil)
 	}
 	return skipScalar(b, i)
 }
 
-// skipContainer skips the object or array at i.
+// skipContainer skips the object or array at i. long, if not nil, gets the strings that stand in it as values.
 //
 // The kinds of the open brackets are a stack of bits, 1 for an object: the
 // innermost 64 in a word, the words of the outer ones in spill, which needs the
 // heap only beyond 576 levels.
-func skipContainer(b []byte, i, open, maxDepth int) (int, fault) {
+func skipContainer(b []byte, i, open, maxDepth int, long *longReader) (int, fault) {
 	var words [8]uint64
 	spill := words[:0]
 	kinds := uint64(0)
@@ -182,7 +182,11 @@ func skipContainer(b []byte, i, open, maxDepth int) (int, fault) {
 		}
 		switch c := b[i]; c {
 		case '"':
-			i, _, f = skipString(b, i+1)
+			if long != nil {
+				i, f = long.skip(b, i+1)
+			} else {
+				i, _, f = skipString(b, i+1)
+			}
 		case '{', '[':
 			if open+n >= maxDepth {
 				return i, faultDepth

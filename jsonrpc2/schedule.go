@@ -254,6 +254,7 @@ func (c *Conn) conclude(t *task, start time.Time, v any, err error) {
 		t.route.trust.ran(time.Since(start))
 	}
 	in := len(t.params)
+	t.long = nil // tasks of one slab keep each other
 	var o outcome
 	if t.id != nil {
 		o = c.settle(t, v, err)

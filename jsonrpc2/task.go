@@ -158,6 +158,7 @@ func (t *task) setID(raw []byte) {
 // release gives the input buffer back once the params are decoded, or the handler has returned. A task that runs inline holds no reference: the
 // buffer cannot move on under it.
 func (r *Request) release() {
+	r.long = nil
 	if c := r.chunk; c != nil && r.held {
 		r.chunk, r.params, r.held = nil, nil, false
 		c.release()

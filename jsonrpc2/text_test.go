@@ -66,6 +66,7 @@ func checkText(t *testing.T, text string) {
 		t.Fatalf("AppendUnquoted(%q) = %q, want %q", html, got, back)
 	}
 	for _, b := range [][]byte{quoted, html} {
+		checkDecoding(t, b, 1)
 		for _, behind := range []string{"", `"`, `,"x":1}`} {
 			if got := SkipString(append([]byte("ab"+string(b)), behind...), 2); got != 2+len(b) {
 				t.Fatalf("SkipString(%q) = %d, want %d", b, got-2, len(b))
@@ -97,6 +98,9 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		checkText(t, s)
 		AppendUnquoted(nil, []byte(s))
+		for _, before := range []int{0, 450, 470, 600} {
+			checkDecoding(t, []byte(strings.Repeat("x", before)+s+`"`), 0)
+		}
 		var want string
 		if raw := []byte(`"` + s + `"`); utf8.Valid(raw) && json.Unmarshal(raw, &want) == nil {
 			if got := string(AppendUnquoted(nil, []byte(s))); got != want {

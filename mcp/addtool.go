@@ -74,7 +74,7 @@ func TryAddTool[In, Out any](b *Toolbox, t Tool, f func(ctx context.Context, in 
 	name := t.Name
 	return b.add(&boxed{tool: t, types: &types.shown, call: func(ctx context.Context, a Arguments) (any, error) {
 		var v In
-		if err := types.in().decode(a.raw, &v); err != nil {
+		if err := types.in().decode(a, &v); err != nil {
 			return ErrorResult(fmt.Sprintf("Invalid arguments for tool %s: %v", name, err)), nil
 		}
 		return run(ctx, v)

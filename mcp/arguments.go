@@ -35,7 +35,22 @@ func (a Arguments) Text(name string) (string, bool) {
 	if !ok {
 		return "", false
 	}
+	if a.req != nil {
+		if text, n := a.req.LongString(v); n > 0 {
+			return text, true
+		}
+	}
 	return stringValue(v)
+}
+
+// readString returns the string that begins at i, and where it ends.
+func (a *Arguments) readString(i int) (text string, end int) {
+	if a.req != nil {
+		if text, n := a.req.LongString(a.raw[i:]); n > 0 {
+			return text, i + n
+		}
+	}
+	return readString(a.raw, i)
 }
 
 // Lookup returns the raw value of an argument, and false if there is none. Where a name is given twice the last one counts. The bytes are a

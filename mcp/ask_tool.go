@@ -30,7 +30,7 @@ func AddAskingTool[In, Ans, Out any](b *Toolbox, t Tool, ask func(ctx context.Co
 		f := SessionFrom(ctx).flow(ctx)
 		for {
 			var v In
-			if err := types.in().decode(a.raw, &v); err != nil {
+			if err := types.in().decode(a, &v); err != nil {
 				text := fmt.Sprintf("Invalid arguments for tool %s: %v", name, err)
 				return func(context.Context) (any, error) { return ErrorResult(text), nil }, nil
 			}

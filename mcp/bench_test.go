@@ -28,7 +28,7 @@ func BenchmarkDecode(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				var v echo
-				if err := c.in.decode(c.raw, &v); err != nil {
+				if err := c.in.decode(Arguments{raw: c.raw}, &v); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -66,6 +66,28 @@ func (c codec) Append(dst []byte, v any) ([]byte, error) {
 	return c.next.Append(dst, v)
 }
 
+// OneLine implements jsonrpc2.LineCodec for results that may be long texts: there are no line feeds in strings.
+func (c codec) OneLine(v any) bool {
+	switch v := v.(type) {
+	case TextResult:
+		return true
+	case *CallToolResult:
+		return v != nil && v.StructuredContent == nil && len(v.Meta) == 0 && onlyText(v.Content)
+	case *extra:
+		return bytes.IndexByte(v.server.signature, '\n') < 0 && c.OneLine(v.result)
+	}
+	return false
+}
+
+func onlyText(blocks []Content) bool {
+	for _, b := range blocks {
+		if t, ok := b.(*TextContent); !ok || t == nil || t.Annotations != nil || len(t.Meta) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 func (c codec) Unmarshal(data []byte, v any) error {
 	if b, ok := v.(*borrowed); ok {
 		b.raw = data

@@ -125,12 +125,12 @@ func FuzzCompiled(f *testing.F) {
 			}
 		}
 		var short, full flat
-		errShort, errLong := in.decode(raw, &short), long.decode(raw, &full)
+		errShort, errLong := in.decode(Arguments{raw: raw}, &short), long.decode(Arguments{raw: raw}, &full)
 		if (errShort == nil) != (errLong == nil) || errShort == nil && short != full {
 			t.Errorf("%s: short %+v %v, long %+v %v", raw, short, errShort, full, errLong)
 		}
 		var a, b taggedFlat
-		errShort, errLong = tagged.decode(raw, &a), taggedLong.decode(raw, &b)
+		errShort, errLong = tagged.decode(Arguments{raw: raw}, &a), taggedLong.decode(Arguments{raw: raw}, &b)
 		if (errShort == nil) != (errLong == nil) || errShort == nil && a != b {
 			t.Errorf("%s: short %+v %v, long %+v %v", raw, a, errShort, b, errLong)
 		}

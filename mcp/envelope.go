@@ -160,7 +160,7 @@ type Message struct {
 // Inspect looks into a payload: which kind of message it is, which era it belongs to, and what a transport repeats of it in headers. The error
 // says that it is not JSON, not UTF-8 or nested too deeply: a parse error (-32700). The Message shares the payload's memory.
 func Inspect(payload []byte) (Message, error) {
-	inner, err := jsonrpc2.Inspect(payload, 0)
+	inner, err := jsonrpc2.InspectLong(payload, 0)
 	m := Message{Message: inner}
 	if err != nil || !isObject(m.Params) {
 		return m, err

@@ -157,10 +157,12 @@ func (s *Server) handle(e *entry, payload []byte) []byte {
 // hostedOptions are those of the dispatcher of payloads.
 func (s *Server) hostedOptions() *jsonrpc2.Options {
 	return &jsonrpc2.Options{
-		Codec:    newCodec(nil),
-		Cancel:   cancel.NewRegistry(Cancel), // within a batch; what is cancelled by another message is found in the session
-		MaxBatch: s.maxBatch(),
-		Report:   s.report,
+		Codec: newCodec(nil),
+
+		LongStrings: true,
+		Cancel:      cancel.NewRegistry(Cancel), // within a batch; what is cancelled by another message is found in the session
+		MaxBatch:    s.maxBatch(),
+		Report:      s.report,
 		Admit: func(ctx context.Context, r *jsonrpc2.Request) error {
 			if err := admitID(ctx, r); err != nil {
 				return err

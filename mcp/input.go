@@ -72,16 +72,17 @@ func (in *input) reset(v any) {
 	}
 }
 
-// decode fills v, a pointer to an In, from arguments that are valid JSON; nil is {}.
-func (in *input) decode(raw []byte, v any) error {
-	if len(raw) == 0 {
-		raw = emptyResult
+// decode fills v, a pointer to an In, from arguments that are valid JSON; none are {}.
+func (in *input) decode(a Arguments, v any) error {
+	if len(a.raw) == 0 {
+		a.raw = emptyResult
 	}
+	raw := a.raw
 	if in.defaults != nil {
 		in.reset(v)
 	}
 	if in.flat != nil {
-		if in.decodeFlat(raw, reflect.ValueOf(v).Elem()) {
+		if in.decodeFlat(a, reflect.ValueOf(v).Elem()) {
 			return nil
 		}
 		in.reset(v)
@@ -157,8 +158,9 @@ func implementsDecoding(t reflect.Type) bool {
 }
 
 // decodeFlat decodes and validates in one pass. It gives up, false, at whatever it is not sure of, and may have set fields by then.
-func (in *input) decodeFlat(raw []byte, v reflect.Value) bool {
+func (in *input) decodeFlat(a Arguments, v reflect.Value) bool {
 	var seen uint64
+	raw := a.raw
 	o := object{b: raw}
 	for {
 		name, start, ok := o.name()
@@ -180,7 +182,7 @@ func (in *input) decodeFlat(raw []byte, v reflect.Value) bool {
 		}
 		if f := &in.flat[i]; f.kind == reflect.String && start < len(raw) && raw[start] == '"' {
 			var text string
-			text, o.i = readString(raw, start)
+			text, o.i = a.readString(start)
 			v.Field(f.index).SetString(text)
 		} else {
 			o.i = skipValue(raw, start)

@@ -50,6 +50,7 @@ func (s *Server) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) {
 	ses := s.session(nil)
 
 	o.Codec = newCodec(o.Codec)
+	o.LongStrings = true
 	o.MaxBatch = s.maxBatch()
 	if o.Overloaded == nil {
 		o.Overloaded = errOverloaded

@@ -85,7 +85,7 @@ func TryAddPrompt[Args, Out any](set *PromptSet, d Prompt, f func(ctx context.Co
 	name := d.Name
 	return set.add(d, func(ctx context.Context, a Arguments) (any, error) {
 		var v Args
-		if err := in.decode(a.raw, &v); err != nil {
+		if err := in.decode(a, &v); err != nil {
 			return nil, InvalidParams("Invalid arguments for prompt %s: %v", name, err)
 		}
 		return f(ctx, v)

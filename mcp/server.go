@@ -192,6 +192,8 @@ func (s *Server) build() {
 		Report:     s.report,
 		Admit:      admitID,
 		AdmitBatch: admitBatch,
+
+		LongStrings: true,
 	})
 	s.hosted = jsonrpc2.NewDispatcher(s.mux, s.hostedOptions())
 }
