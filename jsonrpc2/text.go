@@ -61,16 +61,32 @@ func AppendUnquoted(dst, contents []byte) []byte {
 
 // Unquote returns what the contents of a JSON string mean, as [AppendUnquoted] does.
 func Unquote(contents []byte) string {
+	// Callers stand deep on the stack of a goroutine that is young, or that waits most of the time and has its stack cut down then. What makes that grow
+	// takes longer than to decode a few thousand bytes, so each way has no more of it than it needs.
 	clean := bytes.IndexByte(contents, '\\')
-	if clean < 0 {
+	switch {
+	case clean < 0:
 		return string(contents)
+	case len(contents) <= shortText-textSlack:
+		return unquoteShort(contents)
 	}
-	// Most callers stand on a young goroutine. A larger array would make its stack grow, which takes longer than to decode a few thousand bytes.
+	return unquoteLong(contents, clean)
+}
+
+const shortText = 160
+
+//go:noinline
+func unquoteShort(contents []byte) string {
+	var buf [shortText]byte
+	n, _ := unquoteInto(buf[:], contents)
+	return string(buf[:n])
+}
+
+// unquoteLong decodes contents of which the first bytes are clean.
+//
+//go:noinline
+func unquoteLong(contents []byte, clean int) string {
 	var buf [512]byte
-	if len(contents) <= len(buf)-textSlack {
-		n, _ := unquoteInto(buf[:], contents)
-		return string(buf[:n])
-	}
 	// A Builder's memory is not cleared first, and so it is written once: what goes by way of buf stays in the nearest cache.
 	var text strings.Builder
 	text.Grow(len(contents))

@@ -24,10 +24,13 @@ func TestTextAlignment(t *testing.T) {
 
 // Long texts are decoded in pieces, which must not end inside of an escape.
 func TestTextPieces(t *testing.T) {
-	for _, unit := range []string{"0123456\n", "a\n", "\x01", "😀", "\"", "é", strings.Repeat("x", 121) + "\n", strings.Repeat("x", 473) + "\n", strings.Repeat("x", 4093) + "\n"} {
+	for _, unit := range []string{"0123456\n", "a\n", "\x01", "😀", "\"", "é", strings.Repeat("x", 121) + "\n", strings.Repeat("x", 127) + "\n", strings.Repeat("x", 473) + "\n", strings.Repeat("x", 4093) + "\n"} {
 		for pad := range 14 {
 			checkText(t, strings.Repeat("y", pad)+strings.Repeat(unit, 9000/len(unit)+2))
 		}
+	}
+	for n := range 700 { // each of the ways there are, by length
+		checkText(t, strings.Repeat("abcdefghijk\n", 60)[:n])
 	}
 	// Escapes of all lengths.
 	for _, unit := range []string{`\ud83d\ude00`, `\ud83d`, `\u00e9`, `\n`, `\\\"`} {

@@ -293,7 +293,13 @@ func (x *exchange) serve(p *post) {
 		answerPool.Put(buf)
 		return
 	}
-	// The stream may end before the function does, so the function must not be on the goroutine that has to return for that.
+	x.serveApart(p, peer)
+}
+
+// serveApart is serve where the stream may end before the function does, which must not be on the goroutine that has to return for that.
+//
+//go:noinline
+func (x *exchange) serveApart(p *post, peer mcp.Peer) {
 	x.over = make(chan struct{})
 	x.h.active.Add(1)
 	p.handed = true
