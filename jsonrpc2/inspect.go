@@ -44,7 +44,7 @@ func (m *Message) Taken() bool { return m.hold != nil && m.hold.kept.Load() }
 // [DefaultMaxDepth].
 func Inspect(payload []byte, maxDepth int) (Message, error) { return inspect(payload, maxDepth, false) }
 
-// InspectLong is Inspect for handlers that use [Request.LongString], as with [Options.LongStrings].
+// InspectLong is Inspect for handlers that use [Request.LongStrings], as with [Options.LongStrings].
 func InspectLong(payload []byte, maxDepth int) (Message, error) {
 	return inspect(payload, maxDepth, true)
 }

@@ -21,13 +21,21 @@ const (
 	longStrings = 16  // so many of one message are decoded, together never longer than the message
 )
 
-// LongString returns what the string means that raw, a part of the params, begins with, and how many bytes of raw it is with its quotes. It
-// returns 0 for what was not decoded when the message was read: without [Options.LongStrings], for short strings, in batches, and for what is no string
-// of the params.
-func (r *Request) LongString(raw []byte) (text string, n int) {
-	for i := range r.long {
-		if l := &r.long[i]; len(raw) > len(l.contents) && &raw[1] == &l.contents[0] {
-			return l.text, len(l.contents) + 2
+// LongStrings are the strings of a message's params that were decoded when it was read. The zero value is none.
+type LongStrings struct{ list []longString }
+
+// LongStrings returns those of the request: none without [Options.LongStrings], and in batches. They are good until the handler returns.
+func (r *Request) LongStrings() LongStrings { return LongStrings{r.long} }
+
+// LongStrings returns those of a payload that [InspectLong] has looked at.
+func (m *Message) LongStrings() LongStrings { return LongStrings{m.e.long} }
+
+// At returns what the string means that raw, a part of the params, begins with, and how many bytes of raw it is with its quotes. It returns 0 for what
+// was not decoded: short strings, and what is no string of the params.
+func (l LongStrings) At(raw []byte) (text string, n int) {
+	for i := range l.list {
+		if s := &l.list[i]; len(raw) > len(s.contents) && &raw[1] == &s.contents[0] {
+			return s.text, len(s.contents) + 2
 		}
 	}
 	return "", 0
@@ -46,19 +54,22 @@ func (l *longReader) skip(b []byte, i int) (end int, f fault) {
 		end, _, f = skipString(b, i)
 		return end, f
 	}
-	text, end, f := skipDecoding(b, i)
+	room := len(b) - i // of one, as if nothing came behind it: most have a single long string, and it is most of them
+	if len(l.list) > 0 {
+		room = SkipString(b, i-1) - i
+	}
+	text, end, f := skipDecoding(b, i, room)
 	if text != "" {
 		l.list = append(l.list, longString{b[i : end-1], text})
 	}
 	return end, f
 }
 
-// skipDecoding is skipString, and returns what the string means if that is long.
-func skipDecoding(b []byte, i int) (text string, end int, f fault) {
+// skipDecoding is skipString, and returns what the string means if that is long. room is how long it may be.
+func skipDecoding(b []byte, i, room int) (text string, end int, f fault) {
 	var buf [shortString]byte // as in Unquote
 	const full = len(buf) - textSlack
 	var long strings.Builder
-	start := i
 	j := 0
 	for {
 		for i <= len(b)-16 && j <= full {
@@ -90,7 +101,7 @@ func skipDecoding(b []byte, i int) (text string, end int, f fault) {
 		}
 		if j > full {
 			if long.Cap() == 0 {
-				long.Grow(SkipString(b, start-1) - start)
+				long.Grow(room)
 			}
 			long.Write(buf[:j])
 			j = 0
@@ -105,7 +116,7 @@ func skipDecoding(b []byte, i int) (text string, end int, f fault) {
 			}
 			long.Write(buf[:j])
 			if text = long.String(); long.Cap() > 2*len(text) {
-				text = strings.Clone(text) // much of it was escapes
+				text = strings.Clone(text) // much of it was escapes, or of the room something else
 			}
 			return text, i + 1, faultNone
 		case c == '\\':

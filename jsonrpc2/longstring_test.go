@@ -15,7 +15,7 @@ import (
 func checkDecoding(t *testing.T, b []byte, i int) {
 	t.Helper()
 	end, _, f := skipString(b, i)
-	text, gotEnd, gotFault := skipDecoding(b, i)
+	text, gotEnd, gotFault := skipDecoding(b, i, len(b)-i)
 	if gotEnd != end || gotFault != f {
 		t.Fatalf("skipDecoding(%q) ends at %d with %q, want %d with %q", b[i:], gotEnd, faultText[gotFault], end, faultText[f])
 	}
@@ -87,7 +87,7 @@ func TestLongString(t *testing.T) {
 				for i, at := 0, len(`{"a":[`); i < len(tt.strings); i++ {
 					raw := r.params[at:]
 					end := SkipString(raw, 0)
-					if text, length := r.LongString(raw); length > 0 {
+					if text, length := r.LongStrings().At(raw); length > 0 {
 						if length != end || text != tt.strings[i] {
 							t.Errorf("string %d: %d bytes are %q", i, length, text)
 						}
@@ -95,10 +95,10 @@ func TestLongString(t *testing.T) {
 							t.Errorf("string %d was decoded, the one before was not", i)
 						}
 					}
-					if _, length := r.LongString(raw[1:]); length > 0 {
+					if _, length := r.LongStrings().At(raw[1:]); length > 0 {
 						t.Errorf("there is no string behind the quote of string %d", i)
 					}
-					if _, length := r.LongString(raw[:end/2]); length > 0 && end > shortString {
+					if _, length := r.LongStrings().At(raw[:end/2]); length > 0 && end > shortString {
 						t.Errorf("half of string %d is not all of it", i)
 					}
 					at += end + 1
@@ -158,7 +158,7 @@ func TestLongStringIsLetGo(t *testing.T) {
 				m := testMux(nil)
 				var text weak.Pointer[byte]
 				m.HandleRequest("take", HandlerFunc(func(_ context.Context, r *Request) (any, error) {
-					if s, n := r.LongString(r.params[len(`{"a":[`):]); n > 0 {
+					if s, n := r.LongStrings().At(r.params[len(`{"a":[`):]); n > 0 {
 						text = weak.Make(unsafe.StringData(s))
 					}
 					return "ok", nil

@@ -65,7 +65,7 @@ type Options struct {
 	MaxHeader int
 	// MaxDepth is how deep JSON may be nested; the outermost bracket is 1.
 	MaxDepth int
-	// LongStrings has the long strings of params decoded in the pass that checks them, for handlers that take them by [Request.LongString]. What they take
+	// LongStrings has the long strings of params decoded in the pass that checks them, for handlers that take them by [Request.LongStrings]. What they take
 	// is counted as what MaxQueued counts.
 	LongStrings bool
 	// MaxQueued is how many bytes of messages may have been read and not started, each counted with 400 more for what remembers it. At that many the

@@ -49,7 +49,7 @@ func BenchmarkText(b *testing.B) {
 		run("Unquote", func() { AppendUnquoted(out, quoted[1:len(quoted)-1]) })
 		run("Skip", func() { SkipString(quoted, 0) })
 		run("Check", func() { skipString(quoted, 1) })
-		run("CheckAndDecode", func() { skipDecoding(quoted, 1) })
+		run("CheckAndDecode", func() { skipDecoding(quoted, 1, len(quoted)) })
 	}
 }
 

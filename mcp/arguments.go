@@ -36,7 +36,7 @@ func (a Arguments) Text(name string) (string, bool) {
 		return "", false
 	}
 	if a.req != nil {
-		if text, n := a.req.LongString(v); n > 0 {
+		if text, n := a.req.LongStrings().At(v); n > 0 {
 			return text, true
 		}
 	}
@@ -46,7 +46,7 @@ func (a Arguments) Text(name string) (string, bool) {
 // readString returns the string that begins at i, and where it ends.
 func (a *Arguments) readString(i int) (text string, end int) {
 	if a.req != nil {
-		if text, n := a.req.LongString(a.raw[i:]); n > 0 {
+		if text, n := a.req.LongStrings().At(a.raw[i:]); n > 0 {
 			return text, i + n
 		}
 	}

@@ -168,7 +168,7 @@ func Inspect(payload []byte) (Message, error) {
 	target := ""
 	switch {
 	case m.Method == "tools/call", m.Method == "prompts/get":
-		m.clean = pick(m.Params, callNames, m.room[:])
+		m.clean = pickKnown(m.Params, callNames, m.room[:], m.LongStrings())
 		m.picked = true
 		m.look(m.room[0])
 		m.target, m.arguments = m.room[1], m.room[2]

@@ -36,7 +36,7 @@ func (m *method) Handle(ctx context.Context, r *jsonrpc2.Request) (any, error) {
 		if known := c.inspected(m); known != nil {
 			v, ok = known.room, known.clean
 		} else {
-			ok = pick(raw, m.names, v[:])
+			ok = pickKnown(raw, m.names, v[:], r.LongStrings())
 		}
 	}
 	if c == nil || c.begun {

@@ -1,14 +1,19 @@
 package mcp
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/tandem-rpc/tandem/jsonrpc2"
+)
 
 // The functions below read JSON that was checked before: the engine has seen that a message is valid, not too deep, and UTF-8. They do not
 // recurse, allocate only for the strings they return, and stay inside the slice whatever it holds.
 
 // object walks over the members of an object.
 type object struct {
-	b []byte
-	i int
+	b    []byte
+	i    int
+	long jsonrpc2.LongStrings // of what b is a part of
 }
 
 // next returns the text between the quotes of the next name, and the raw value.
@@ -17,7 +22,7 @@ func (o *object) next() (name, value []byte, ok bool) {
 	if !ok {
 		return nil, nil, false
 	}
-	o.i = skipValue(o.b, i)
+	o.i = skipKnown(o.b, i, o.long)
 	return name, o.b[i:o.i], true
 }
 
@@ -43,12 +48,17 @@ func (o *object) name() (name []byte, i int, ok bool) {
 // pick finds members of an object by name. It reports false if raw is no object or has one of them twice: what a proxy saw must be what we see.
 // A value that is null counts as absent.
 func pick(raw []byte, names []string, values [][]byte) (ok bool) {
+	return pickKnown(raw, names, values, jsonrpc2.LongStrings{})
+}
+
+// pickKnown is pick, with the long strings of the message that raw is a part of.
+func pickKnown(raw []byte, names []string, values [][]byte, long jsonrpc2.LongStrings) (ok bool) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return false
 	}
 	var seen uint64
 	ok = true
-	o := object{b: raw}
+	o := object{b: raw, long: long}
 	for {
 		name, value, more := o.next()
 		if !more {
@@ -96,12 +106,18 @@ func skipSpace(b []byte, i int) int {
 }
 
 // skipValue returns the index after the value that begins at i. Brackets are only counted.
-func skipValue(b []byte, i int) int {
+func skipValue(b []byte, i int) int { return skipKnown(b, i, jsonrpc2.LongStrings{}) }
+
+func skipKnown(b []byte, i int, long jsonrpc2.LongStrings) int {
 	depth := 0
 	for i < len(b) {
 		switch b[i] {
 		case '"':
-			i = skipString(b, i)
+			if _, n := long.At(b[i:]); n > 0 {
+				i += n
+			} else {
+				i = skipString(b, i)
+			}
 			if depth == 0 {
 				return i
 			}
