@@ -20,7 +20,10 @@ import (
 //		Parts []string `json:"parts,omitempty" enum:"wind,rain,sun" uniqueItems:"true"`
 //	}
 //
-// They are named after the keywords of JSON Schema: jsonschema (the description), title, enum, minimum, maximum, exclusiveMinimum, exclusiveMaximum,
+// Types are what they are written as: those with MarshalText are text, such as enumerations and addresses, those with MarshalJSON anything, a time.Duration is
+// text like "1m30s", a number with the option string is text; slices, maps and pointers may be null.
+//
+// The tags are named after the keywords of JSON Schema: jsonschema (the description), title, enum, minimum, maximum, exclusiveMinimum, exclusiveMaximum,
 // multipleOf, minLength, maxLength, pattern (of RE2), format (shown, not enforced), minItems, maxItems, uniqueItems, minProperties, maxProperties, and
 // x-mcp-header. What is said about text or numbers on a list is said about its items. A field with a default is not required, and has that value if it
 // was not sent; the default of text stands as it is, others as JSON.
