@@ -89,6 +89,32 @@ func (f *family) compare(g *family) int {
 
 // match returns the variables of a URI that the template makes. What quickly decides goes first: finding variables takes a while.
 func (f *family) match(uri string) (Variables, bool) {
+	v, ok := f.matchWritten(uri)
+	if !ok {
+		if again := asURI(uri); again != uri {
+			return f.matchWritten(again)
+		}
+	}
+	return v, ok
+}
+
+// asURI encodes what cannot stand in a URI, and which clients put there that fill in templates by replacing text: letters beyond ASCII and blanks.
+func asURI(s string) string {
+	if len(s) > maxMatched || strings.IndexFunc(s, func(r rune) bool { return r > '~' || r == ' ' }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c > '~' || c == ' ' {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+func (f *family) matchWritten(uri string) (Variables, bool) {
 	if len(uri) > maxMatched || !strings.HasPrefix(uri, f.prefix) || !f.matcher.Regexp().MatchString(uri) {
 		return nil, false
 	}

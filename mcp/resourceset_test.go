@@ -181,6 +181,11 @@ func TestTemplateMatch(t *testing.T) {
 		{"u:{a}", "u:x", Variables{"a": {"x"}}},
 		{"u:{a}", "u:x%2Fy", Variables{"a": {"x/y"}}},
 		{"u:{a}", "u:%C3%A4", Variables{"a": {"ä"}}},
+		{"u:{a}", "u:ä b", Variables{"a": {"ä b"}}}, // as who replaces text in a template writes it
+		{"u:{+a}", "u:ä/b", Variables{"a": {"ä/b"}}},
+		{"u:{a}", "u:100% ä", nil},
+		{"u:{a}", "u:ä/b", nil},
+		{"u:{a}", "u:\x00ä", nil},
 		{"u:{a}", "u:x/y", nil},
 		{"u:{a}", "u:x?y", nil},
 		{"u:{a}", "xu:x", nil},
