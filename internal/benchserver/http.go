@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -11,7 +13,7 @@ import (
 	"github.com/tandem-rpc/tandem/mcp/mcphttp"
 )
 
-// serveHTTP serves MCP over HTTP, at /mcp, until a signal.
+// serveHTTP serves MCP over HTTP, at /mcp, until a signal. Where it is found goes to standard error.
 func serveHTTP(addr string, s *mcp.Server) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -19,6 +21,7 @@ func serveHTTP(addr string, s *mcp.Server) error {
 	if err != nil {
 		return err
 	}
+	fmt.Fprintf(os.Stderr, "http://%s/mcp\n", l.Addr())
 	h := mcphttp.New(s, nil)
 	mux := http.NewServeMux()
 	h.Register(mux, "/mcp")
