@@ -49,10 +49,10 @@ func TestSuites(t *testing.T) {
 	} {
 		t.Run(run.name, func(t *testing.T) {
 			out := t.TempDir()
-			ctx, stop := context.WithTimeout(t.Context(), 4*time.Minute)
+			ctx, stop := context.WithTimeout(t.Context(), 8*time.Minute)
 			defer stop()
 			cmd := exec.CommandContext(ctx, node, slices.Concat([]string{suite(run.suite), "server", "--url", url, "-o", out}, run.args)...)
-			cmd.WaitDelay = 5 * time.Second
+			cmd.WaitDelay = time.Minute
 			printed, err := cmd.CombinedOutput()
 			if err != nil {
 				t.Errorf("%v\n%s", err, end(printed))
@@ -129,7 +129,7 @@ func startEverything(t *testing.T) string {
 		if interrupted != nil { // as on Windows
 			_ = cmd.Process.Kill()
 		}
-		kill := time.AfterFunc(15*time.Second, func() { _ = cmd.Process.Kill() })
+		kill := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 		if err := cmd.Wait(); err != nil && interrupted == nil {
 			t.Errorf("the server does not end well: %v", err)
 		}

@@ -93,7 +93,7 @@ func recorded(t *testing.T, script, server string, flags []string) (program stri
 	}
 	return program, func() {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 			text, err := os.ReadFile(status)
 			if err == nil {
 				if got := strings.TrimSpace(string(text)); got != "0" {

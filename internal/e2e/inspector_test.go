@@ -191,7 +191,7 @@ func TestInspector(t *testing.T) {
 		{"tools/call under load", func(t *testing.T) {
 			var got struct{ Requests, OK, ToolErrors, Errors int }
 			i.result(t, &got, "--method", "tools/call", "--tool-name", "list_notes",
-				"--load", "--load-requests", "200", "--load-concurrency", "8", "--load-duration", "60")
+				"--load", "--load-requests", "200", "--load-concurrency", "8", "--load-duration", "240")
 			if got.Requests != 200 || got.OK != 200 {
 				t.Errorf("200 calls, 8 at a time: %+v", got)
 			}

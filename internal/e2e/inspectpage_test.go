@@ -83,7 +83,7 @@ func asJSON(t *testing.T, v any) string {
 	return string(text)
 }
 
-// TestInspectPageLarge: with a hundred thousand messages a filter answers within half a second, and the page's heap stays below 200 MB.
+// TestInspectPageLarge: with a hundred thousand messages a filter answers at once, and the page's heap stays below 200 MB.
 func TestInspectPageLarge(t *testing.T) {
 	argv := chromium(t, "inspect-page.mjs")
 	page := inspect.New(&inspect.Options{Program: "large"})

@@ -84,7 +84,7 @@ func build(t *testing.T, pkg string) string {
 			path += ".exe"
 		}
 		args := append([]string{"build", "-buildvcs=false", "-o", path}, variant()...)
-		ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
+		ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
 		defer stop()
 		cmd := exec.CommandContext(ctx, "go", append(args, "github.com/tandem-rpc/tandem/"+pkg)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -279,7 +279,7 @@ func client(t *testing.T, argv ...string) *exec.Cmd {
 	t.Cleanup(stop)
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	// What a killed client started may keep its pipes open: do not wait for it.
-	cmd.WaitDelay = 5 * time.Second
+	cmd.WaitDelay = time.Minute
 	home := t.TempDir()
 	cmd.Env = append(os.Environ(), "HOME="+home, "NO_COLOR=1")
 	for _, name := range []string{"CONFIG", "DATA", "STATE", "CACHE"} {
@@ -312,7 +312,7 @@ func interrupt(t *testing.T, cmd *exec.Cmd) {
 	if interrupted != nil { // as on Windows
 		_ = cmd.Process.Kill()
 	}
-	kill := time.AfterFunc(15*time.Second, func() { _ = cmd.Process.Kill() })
+	kill := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	if err := cmd.Wait(); err != nil && interrupted == nil {
 		t.Errorf("%s does not end well: %v", filepath.Base(cmd.Path), err)

@@ -75,7 +75,7 @@ func TestInspectorEverywhere(t *testing.T) {
 			t.Run(way+"/"+era+"/load", func(t *testing.T) {
 				var got struct{ Requests, OK, ToolErrors, Errors int }
 				i.result(t, &got, "--method", "tools/call", "--tool-name", "test_simple_text",
-					"--load", "--load-requests", "2000", "--load-concurrency", "16", "--load-duration", "60")
+					"--load", "--load-requests", "2000", "--load-concurrency", "16", "--load-duration", "240")
 				if got.Requests != 2000 || got.OK != 2000 {
 					t.Errorf("2000 calls, 16 at a time: %+v", got)
 				}

@@ -140,7 +140,7 @@ func reporting(t *testing.T, dir, server, status string) string {
 // the editor. The new one may start before the old one has ended.
 func checkStatus(t *testing.T, path, flag string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		text, err := os.ReadFile(path)
 		got := string(text)
 		if strings.Count(got, "start "+flag) == 2 && strings.Count(got, "end 0\n") == 2 && strings.Count(got, "\n") == 4 {
@@ -203,7 +203,7 @@ func workbench(t *testing.T, code []string, dir, extension string, settings any)
 	t.Cleanup(end)
 	select {
 	case url = <-found:
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		t.Fatal("VS Code does not say where it is")
 	}
 	return url, end

@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 			return err
 		}
 		s.Step("Give %s", "up")
-		short, end := context.WithTimeout(ctx, 50*time.Millisecond)
+		short, end := context.WithTimeout(ctx, 2*time.Second)
 		defer end()
 		if err := s.Conn.Call(short, "hang", nil, nil); !errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("hang: %w", err)
@@ -116,14 +116,10 @@ func TestRunFails(t *testing.T) {
 		}
 	})
 	t.Run("server that does not end", func(t *testing.T) {
-		begin := time.Now()
 		p := peer(new(bytes.Buffer), "deaf")
 		p.Grace = 50 * time.Millisecond
 		if err := Run(context.Background(), p, quiet); err == nil || !strings.Contains(err.Error(), "did not end") {
 			t.Errorf("error is %v", err)
-		}
-		if took := time.Since(begin); took > 10*time.Second {
-			t.Errorf("took %v", took)
 		}
 	})
 }

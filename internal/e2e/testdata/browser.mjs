@@ -7,7 +7,7 @@ import { dirname } from "node:path";
 const { chromium } = createRequire(import.meta.url)("playwright-core");
 
 /** patience is for what takes a second on a quiet machine, in milliseconds. */
-export const patience = 60_000;
+export const patience = 120_000;
 
 /** open starts the browser and returns a page of it. What the page says on its
  * console is kept, to be shown when a check fails. */
@@ -42,11 +42,16 @@ export async function shot(page, path, height) {
   await page.screenshot({ path, clip: { x: 0, y: 0, width, height } });
 }
 
-/** freePorts returns ports of this machine that nobody uses. */
+/** freePorts returns ports of this machine that nobody uses, from below those
+ * that systems give to whoever wants just any: nobody gets one in between. */
 export async function freePorts(n) {
-  const probes = Array.from({ length: n }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(probes.map((p) => new Promise((resolve) => p.once("listening", resolve))));
-  const ports = probes.map((p) => p.address().port);
-  await Promise.all(probes.map((p) => new Promise((resolve) => p.close(resolve))));
+  const ports = [];
+  while (ports.length < n) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const probe = createServer();
+    const free = await new Promise((resolve) => probe.once("error", () => resolve(false)).listen(port, "127.0.0.1", () => resolve(true)));
+    if (free) await new Promise((resolve) => probe.close(resolve));
+    if (free && !ports.includes(port)) ports.push(port);
+  }
   return ports;
 }

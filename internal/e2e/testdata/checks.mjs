@@ -10,7 +10,7 @@ export const rpc = createRequire(import.meta.url)("vscode-jsonrpc/node");
 const planned = [];
 
 /** check registers one check, that may take ms. They run in the order they are registered. */
-export function check(name, run, ms = 30_000) {
+export function check(name, run, ms = 180_000) {
   planned.push({ name, run, ms });
 }
 
@@ -48,7 +48,7 @@ export async function within(ms, promise, what) {
 }
 
 /** until asks again and again until the answer is the wanted one. */
-export async function until(want, ask, ms = 10_000) {
+export async function until(want, ask, ms = 60_000) {
   const end = Date.now() + ms;
   for (;;) {
     const got = await ask();

@@ -19,7 +19,7 @@
 (set-language-environment "UTF-8")
 (setq coding-system-for-write 'utf-8-unix)
 
-(defconst patience 20 "Seconds for anything the server has to do.")
+(defconst patience 60 "Seconds for anything the server has to do.")
 (defconst folder (file-name-directory (getenv "E2E_FILE")))
 (defvar failed nil)
 

@@ -30,7 +30,7 @@ const transports = {
 
 async function connected(transport, flag) {
   server = start([program, flag, `--clientProcessId=${process.pid}`], ["ignore", "inherit", "inherit"]);
-  return await within(15_000, transport.onConnected(), `the server's connection with ${flag}`);
+  return await within(60_000, transport.onConnected(), `the server's connection with ${flag}`);
 }
 
 async function freePort() {
@@ -119,6 +119,6 @@ check("shutdown and exit", async () => {
   assert.equal(await within(2_000, connection.sendRequest("shutdown"), "the answer to shutdown"), null);
   await refused(connection.sendRequest("textDocument/hover", { textDocument: { uri }, position: { line: 0, character: 0 } }), -32600);
   await connection.sendNotification("exit");
-  assert.equal(await within(10_000, server.ended, "the end of the server"), 0);
+  assert.equal(await within(60_000, server.ended, "the end of the server"), 0);
 });
 process.exit(await runChecks());

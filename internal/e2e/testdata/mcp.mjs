@@ -108,11 +108,11 @@ check("two rounds", async () => {
 check("cancellation", async () => {
   const hanging = async () => text(await call("test_hanging"));
   const stop = new AbortController();
-  const hang = call("test_hang", {}, { signal: stop.signal, timeout: 60_000 });
+  const hang = call("test_hang", {}, { signal: stop.signal, timeout: 180_000 });
   hang.catch(() => {});
   await until("1", hanging);
   stop.abort("enough");
-  await assert.rejects(within(10_000, hang, "the call that was cancelled"));
+  await assert.rejects(within(60_000, hang, "the call that was cancelled"));
   await until("0", hanging);
 });
 check("resources", async () => {
@@ -163,7 +163,7 @@ check("100 calls at once", async () => {
   assert.deepEqual(all.map(text), Array.from({ length: 100 }, (_, i) => `Hello, ${i}!`));
 });
 check("close", async () => {
-  await within(10_000, client.close(), "close");
+  await within(60_000, client.close(), "close");
 });
 
 process.exitCode = await runChecks();

@@ -11,7 +11,7 @@ local function report(line)
   io.stdout:flush()
 end
 
-local patience = 20000 -- ms for anything the server has to do
+local patience = 60000 -- ms for anything the server has to do
 local failed = false
 
 local function check(name, run)

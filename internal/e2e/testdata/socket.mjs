@@ -36,7 +36,7 @@ async function open() {
   await once(server, "listening");
   address ??= ["tcp", `127.0.0.1:${server.address().port}`];
   peer = start([program, "-network", address[0], "-connect", address[1]], ["ignore", "inherit", "inherit"]);
-  const [socket] = await within(10_000, once(server, "connection"), "the peer's connection");
+  const [socket] = await within(60_000, once(server, "connection"), "the peer's connection");
   server.close();
   return socket;
 }
@@ -134,7 +134,7 @@ check("our cancel travels through the peer and back", async () => {
 });
 check("clean end", async () => {
   connection.end();
-  assert.equal(await within(10_000, peer.ended, "the end of the peer"), 0);
+  assert.equal(await within(60_000, peer.ended, "the end of the peer"), 0);
   assert.deepEqual(complaints, []);
 });
 process.exit(await runChecks());

@@ -14,7 +14,7 @@ echoChecks(() => connection);
 check("clean end", async () => {
   connection.end();
   server.stdin.end();
-  assert.equal(await within(10_000, server.ended, "the end of the server"), 0);
+  assert.equal(await within(60_000, server.ended, "the end of the server"), 0);
   assert.deepEqual(complaints, []);
 });
 process.exit(await runChecks());

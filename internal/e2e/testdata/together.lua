@@ -12,7 +12,7 @@ local id = vim.lsp.start_client({
     os.getenv("E2E_SERVER"), "--stdio", "-mcp", "127.0.0.1:0", "-mcp", "unix:" .. scratch .. "/mcp.sock",
   },
   root_dir = os.getenv("E2E_FOLDER"),
-  flags = { exit_timeout = 20000 },
+  flags = { exit_timeout = 60000 },
 })
 vim.lsp.buf_attach_client(0, id)
 

@@ -8,7 +8,7 @@ import { assert, check, runChecks, start, until } from "./checks.mjs";
 
 const { E2E_NVIM: nvim, E2E_LUA: lua, E2E_FOLDER: folder, E2E_SCRATCH: scratch } = process.env;
 const control = join(scratch, "nvim.sock");
-const patience = 20_000;
+const patience = 60_000;
 
 let editor;
 const remote = (...args) => execFileSync(nvim, ["--server", control, ...args], { encoding: "utf8", timeout: patience, stdio: ["ignore", "pipe", "pipe"] });

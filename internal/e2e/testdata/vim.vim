@@ -13,7 +13,7 @@ execute 'source' fnameescape($E2E_CONFIG)
 runtime plugin/ale.vim
 let g:ale_hover_to_preview = 1
 
-let s:patience = 20 " seconds for anything the server has to do
+let s:patience = 60 " seconds for anything the server has to do
 let s:failed = 0
 
 function! s:Report(line) abort
