@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tandem-rpc/tandem/framework/replay"
@@ -29,6 +30,13 @@ func TestMain(m *testing.M) {
 }
 
 type object = map[string]any
+
+// inBubble runs a subtest on a fake clock, which moves when nobody has anything to do: a server that is merely slow, on a machine that is busy, is not
+// taken for one that says nothing.
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) { synctest.Test(t, test) })
+}
 
 // mux is a server that does a bit of everything. The version is what it does differently.
 func mux(version string) *jsonrpc2.Mux {
@@ -226,7 +234,9 @@ func play(t *testing.T, s *replay.Session, version string, o *replay.Options) *r
 	return r
 }
 
-func TestReplay(t *testing.T) {
+func TestReplay(t *testing.T) { synctest.Test(t, replayed) }
+
+func replayed(t *testing.T) {
 	s := session(t, record(t))
 	for range 3 {
 		r := play(t, s, "", &replay.Options{Ignore: changing})
@@ -254,7 +264,7 @@ func TestDifferences(t *testing.T) {
 		{"more", changing, []string{`unexpected "extra"`, `unexpected "extra"`, `unexpected "unasked"`, ""}},
 		{"silent", changing, []string{`missing "noticed": want {"jsonrpc":"2.0","method":"noticed","params":{"n":0}}`, ""}},
 	} {
-		t.Run(tt.version+fmt.Sprint(len(tt.ignore)), func(t *testing.T) {
+		inBubble(t, tt.version+fmt.Sprint(len(tt.ignore)), func(t *testing.T) {
 			r := play(t, s, tt.version, &replay.Options{Ignore: tt.ignore, Settle: 20 * time.Millisecond})
 			if r.Same() || len(tt.want) > len(r.Differences)+1 {
 				t.Fatalf("differences %v", r.Differences)
@@ -272,7 +282,9 @@ func TestDifferences(t *testing.T) {
 }
 
 // TestNotForever: a server that sends none of twenty notifications any more, or all of them changed, is not waited for twenty times.
-func TestNotForever(t *testing.T) {
+func TestNotForever(t *testing.T) { synctest.Test(t, notForever) }
+
+func notForever(t *testing.T) {
 	s := session(t, record(t))
 	for _, version := range []string{"wrong", "silent"} {
 		began := time.Now()
@@ -380,7 +392,7 @@ func TestScripts(t *testing.T) {
 		{"late, in no window", []string{`<{"jsonrpc":"2.0","method":"n"}`, `>{"jsonrpc":"2.0","method":"a"}`, ask, answer},
 			[]string{`>{"jsonrpc":"2.0","method":"a"}`, `<{"jsonrpc":"2.0","method":"n"}`, ask, answer}, replay.Options{Settle: 10 * time.Millisecond}, nil, 0},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
+		inBubble(t, tt.name, func(t *testing.T) {
 			r, err := scripted(t, tt.recorded...).Play(t.Context(), server(t, tt.server...), &tt.o)
 			if err != nil {
 				t.Fatal(err)
@@ -477,7 +489,7 @@ func TestSuperseded(t *testing.T) {
 		"nothing of b": {[]string{edit, edit, text("a", 1), edit, text("a", 2), edit, text("a", 3), ask, answer}, `missing "state": want {"jsonrpc":"2.0","method":"state","params":{"about":{"id":"b"},"n":1}}`},
 		"also of c":    {[]string{edit, edit, text("c", 1), edit, text("b", 1), edit, text("a", 3), ask, answer}, `unexpected "state"`},
 	} {
-		t.Run(name, func(t *testing.T) {
+		inBubble(t, name, func(t *testing.T) {
 			r, err := s.Play(t.Context(), server(t, tt.script...), &replay.Options{Superseded: []string{"state:params.about"}, Settle: 50 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
@@ -503,7 +515,9 @@ func TestOpaque(t *testing.T) {
 }
 
 // TestCutOff: what comes when the recorded connection was over at once is no difference; what comes too early, or twice, is.
-func TestCutOff(t *testing.T) {
+func TestCutOff(t *testing.T) { synctest.Test(t, cutOff) }
+
+func cutOff(t *testing.T) {
 	session := func(rest time.Duration) *replay.Session {
 		var file bytes.Buffer
 		r := logging.NewRecorder(&file, nil)
@@ -549,7 +563,9 @@ func TestCutOff(t *testing.T) {
 }
 
 // TestGivenUp: a request that the client cancelled may be answered, or fail, or neither, whatever was recorded.
-func TestGivenUp(t *testing.T) {
+func TestGivenUp(t *testing.T) { synctest.Test(t, givenUp) }
+
+func givenUp(t *testing.T) {
 	ask, cancel := `>{"jsonrpc":"2.0","id":1,"method":"a"}`, `>{"jsonrpc":"2.0","method":"stop","params":{"request":1}}`
 	last, end := `>{"jsonrpc":"2.0","id":2,"method":"b"}`, `<{"jsonrpc":"2.0","id":2,"result":2}`
 	answers := []string{`<{"jsonrpc":"2.0","id":1,"result":1}`, `<{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"cancelled"}}`, ""}

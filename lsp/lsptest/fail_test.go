@@ -48,12 +48,12 @@ func TestFailures(t *testing.T) {
 			c.Apply(&protocol.WorkspaceEdit{Changes: map[uri.URI][]protocol.TextEdit{"file:///b.md": {}}})
 		}, []string{`cannot be applied: "file:///b.md" does not exist`}},
 		{"no edit", lsptest.Options{}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Apply(nil) }, []string{"no edit to apply"}},
-		{"a notification that does not come", lsptest.Options{Timeout: time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Notification("x/y") },
-			[]string{"no x/y: not within 1s"}},
-		{"a registration that does not come", lsptest.Options{Timeout: time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Registered("x/y") },
-			[]string{"no registration of x/y: not within 1s"}},
-		{"progress that does not come", lsptest.Options{Timeout: time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Progress("Indexing") },
-			[]string{"no progress of Indexing: not within 1s"}},
+		{"a notification that does not come", lsptest.Options{Timeout: 5 * time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Notification("x/y") },
+			[]string{"no x/y: not within 5s"}},
+		{"a registration that does not come", lsptest.Options{Timeout: 5 * time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Registered("x/y") },
+			[]string{"no registration of x/y: not within 5s"}},
+		{"progress that does not come", lsptest.Options{Timeout: 5 * time.Second}, func(c *lsptest.Client, _ *lsptest.Doc) { c.Progress("Indexing") },
+			[]string{"no progress of Indexing: not within 5s"}},
 		{"a server that asks for what is not declared", lsptest.Options{Preset: lsptest.Minimal}, func(c *lsptest.Client, _ *lsptest.Doc) {
 			c.Execute("ask", nil, "workspace/configuration", edit(`{"items":[]}`))
 		}, []string{"the server sent workspace/configuration, but the client has not declared workspace.configuration"}},

@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) { leak.Main(m) }
 
 // patience is how long a test waits for what must come.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // reports collects what a Handler reports.
 type reports struct {

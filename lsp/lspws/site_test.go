@@ -4,7 +4,6 @@ import (
 	"context"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/coder/websocket"
 
@@ -24,7 +23,7 @@ func TestSite(t *testing.T) {
 	serving, end := context.WithCancel(context.Background())
 	served := make(chan error, 1)
 	go func() { served <- site.Serve(serving, ln, nil) }()
-	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	if _, r, err := websocket.Dial(ctx, "ws://"+ln.Addr().String()+"/elsewhere", nil); err == nil || r == nil || r.StatusCode != 404 {
 		t.Errorf("another path: %v", err)
