@@ -74,7 +74,7 @@ func (w *wire) close() error {
 	case err := <-w.done:
 		w.done <- err
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		w.t.Error("Serve does not return")
 		return errors.New("timeout")
 	}
@@ -97,7 +97,7 @@ func (w *wire) recv() string {
 			w.t.Fatal("the connection ended")
 		}
 		return m
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		w.t.Fatal("no message")
 		return ""
 	}
