@@ -3,6 +3,7 @@ package e2e
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -42,15 +43,84 @@ func (r *recording) replay(t *testing.T, sessions int, args ...string) {
 	if t.Failed() { // a client that gave up left something that nobody waited for
 		return
 	}
+	r.putBack(t)
+	r.play(t, r.file, sessions, args...)
+}
+
+// replaySaved is for a client that saves and closes documents, starts the server again, and does not save any more. What the server makes of a
+// closed document is up to the file, which nobody saves in a replay; whether the client asks depends on how fast it is. So this replays the first
+// session up to where the client closes a document, with the files as they were, and the last one with those that the client left.
+func (r *recording) replaySaved(t *testing.T) {
+	t.Helper()
+	if t.Failed() {
+		return
+	}
+	text, err := os.ReadFile(r.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first, last []byte // the lines of those processes
+	var closed bool
+	asked := map[string]bool{} // ids of requests of the first session
+	var was, now string
+	for line := range bytes.Lines(text) {
+		var record struct{ Process, Direction, Message string }
+		var message struct {
+			Method string
+			ID     json.RawMessage
+		}
+		if err := json.Unmarshal(line, &record); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		_ = json.Unmarshal([]byte(record.Message), &message) // nothing of it where it is a remark
+		if was == "" {
+			was = record.Process
+		}
+		switch {
+		case record.Process != was:
+			if record.Process != now {
+				now, last = record.Process, nil
+			}
+			last = append(last, line...)
+		case record.Direction == "inbound":
+			if closed = closed || message.Method == "textDocument/didClose"; !closed {
+				asked[string(message.ID)] = true
+				first = append(first, line...)
+			}
+		case !closed, message.Method == "" && asked[string(message.ID)]: // that request was on its way already
+			first = append(first, line...)
+		}
+	}
+	if !closed || last == nil {
+		t.Fatalf("a document was closed: %t; the server was started again: %t", closed, last != nil)
+	}
+	dir := t.TempDir()
+	for name, part := range map[string][]byte{"first": first, "last": last} {
+		if err := os.WriteFile(filepath.Join(dir, name), part, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.play(t, filepath.Join(dir, "last"), 1)
+	r.putBack(t)
+	r.play(t, filepath.Join(dir, "first"), 1)
+}
+
+// putBack gives the folder the files it had.
+func (r *recording) putBack(t *testing.T) {
+	t.Helper()
 	if err := emptied(r.folder); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.CopyFS(r.folder, os.DirFS(r.kept)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (r *recording) play(t *testing.T, file string, sessions int, args ...string) {
+	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), limit)
 	defer stop()
-	cmd := exec.CommandContext(ctx, r.server, append(args, "--replay", r.file)...)
+	cmd := exec.CommandContext(ctx, r.server, append(args, "--replay", file)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	began := time.Now()

@@ -74,7 +74,7 @@ func TestVSCode(t *testing.T) {
 			runChecks(t, client(t, script...))
 			end()
 			checkStatus(t, status, map[string]string{"stdio": "--stdio", "pipe": "--pipe="}[transport])
-			recording.replay(t, 2)
+			recording.replaySaved(t)
 		})
 	}
 }
