@@ -35,7 +35,7 @@ func (s *Site) Protocol() string { return s.Server.Protocol() }
 // Conventions returns those of the Server.
 func (s *Site) Conventions() []cancel.Convention { return s.Server.Conventions() }
 
-// Framing, Mount, Opaque and Superseded are those of the Server, so that a Site is a framework.FrontEnd for connections without HTTP too: --replay has what was
+// Framing is [mcp.Server.Framing]. With this, Mount, Opaque and Superseded a Site is a framework.FrontEnd for connections without HTTP too: --replay has what was
 // recorded of sessions go over such.
 func (s *Site) Framing() jsonrpc2.Framing { return s.Server.Framing() }
 
