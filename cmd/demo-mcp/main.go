@@ -87,13 +87,12 @@ func fail(err error) int {
 // serve makes the server, and with an address for editors theirs beside it. end has to be called when all serving is over.
 func serve(rt *framework.Runtime, root, editors string) (s *agent.Server, end func(), err error) {
 	if editors == "" {
-		w, err := open(root)
+		o, err := begin(root)
 		if err != nil {
 			return nil, nil, err
 		}
-		s := agent.New(agent.Options{Name: "demo-mcp", Folders: agent.Fixed(w)})
-		stop := follow(w, s)
-		return s, func() { stop(); _ = w.Close() }, nil
+		s := agent.New(agent.Options{Name: "demo-mcp", Folders: o.folders})
+		return s, o.follow(s), nil
 	}
 	d := editor.New("demo-mcp")
 	s = d.Agents()
@@ -116,19 +115,71 @@ func open(root string) (*notes.Workspace, error) {
 	return notes.Open(root, nil)
 }
 
+// An opening is a folder that is being read: clients that connect do not wait for that, their first question does.
+type opening struct {
+	root  string
+	ready chan struct{} // closed when what follows is set
+	w     *notes.Workspace
+	err   error
+}
+
+// begin finds out whether there is a folder. What follow starts reads it.
+func begin(root string) (*opening, error) {
+	if root != "" {
+		info, err := os.Stat(root)
+		if err != nil {
+			return nil, fmt.Errorf("open workspace: %w", err)
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("open workspace: %q is no directory", root)
+		}
+	}
+	return &opening{root: root, ready: make(chan struct{})}, nil
+}
+
+// folders waits until the folder has been read.
+func (o *opening) folders(ctx context.Context) ([]agent.Folder, error) {
+	select {
+	case <-o.ready:
+	default:
+		select {
+		case <-o.ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	if o.err != nil {
+		return nil, o.err
+	}
+	return []agent.Folder{{Workspace: o.w}}, nil
+}
+
 // manyNotes is how many it takes for memory to be given back after they were read.
 const manyNotes = 2000
 
-// follow tells the clients what changes on disk, until stop is called.
-func follow(w *notes.Workspace, s *agent.Server) (stop func()) {
+// follow reads the folder and then tells the clients what changes in it, until stop is called.
+func (o *opening) follow(s *agent.Server) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if w.Len() > manyNotes {
+		if o.root == "" {
+			o.w = notes.Sample()
+		} else {
+			o.w, o.err = notes.OpenContext(ctx, o.root, nil)
+		}
+		close(o.ready)
+		if o.err != nil {
+			fmt.Fprintln(os.Stderr, "demo-mcp:", o.err)
+			return
+		}
+		defer o.w.Close()
+		if o.w.Len() > manyNotes {
 			debug.FreeOSMemory() // of reading them
 		}
-		_ = w.Watch(ctx, func(changes []notes.Change) { s.Changed(w, changes...) }) // it finds a way, or there is nothing to watch
+		if err := o.w.Watch(ctx, func(changes []notes.Change) { s.Changed(o.w, changes...) }); err != nil {
+			<-ctx.Done() // nothing can be watched
+		}
 	}()
 	return func() { cancel(); <-done }
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,40 @@ func TestOneShot(t *testing.T) {
 	for _, unknown := range []string{`"title"`, `"structuredContent"`, `"outputSchema"`, `"annotations"`, `"completions"`} {
 		if strings.Contains(string(out), unknown) {
 			t.Errorf("%s in\n%s", unknown, out)
+		}
+	}
+}
+
+// Over a folder of two notes: a note by its URI, one that is not there, and the prompt about one, to the byte.
+func TestTwoNotes(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"welcome.md": "Welcome to the team!", "deploy.md": "Deploys run on Fridays."} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := program(t, "--stdio", "-root", dir)
+	c.Stdin = strings.NewReader(strings.Join([]string{
+		`{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}`,
+		`{"jsonrpc": "2.0", "id": 4, "method": "resources/read", "params": {"uri": "notes://deploy"}}`,
+		`{"jsonrpc": "2.0", "id": 5, "method": "resources/read", "params": {"uri": "notes://missing"}}`,
+		`{"jsonrpc": "2.0", "id": 7, "method": "prompts/get", "params": {"name": "summarize", "arguments": {"slug": "deploy"}}}`,
+	}, "\n") + "\n")
+	out, err := c.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(answers) != 4 || !strings.HasPrefix(answers[0], `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25",`) {
+		t.Errorf("got %d answers, %s", len(answers), out)
+	}
+	for _, want := range []string{
+		`{"jsonrpc":"2.0","id":4,"result":{"contents":[{"uri":"notes://deploy","mimeType":"text/markdown","text":"Deploys run on Fridays."}]}}`,
+		`{"jsonrpc":"2.0","id":5,"error":{"code":-32002,"message":"Resource not found","data":{"uri":"notes://missing"}}}`,
+		`{"jsonrpc":"2.0","id":7,"result":{"description":"Summarize one note.","messages":[{"role":"user","content":{"type":"text","text":"Summarize the note notes://deploy."}}]}}`,
+	} {
+		if !slices.Contains(answers, want) {
+			t.Errorf("no %s in\n%s", want, out)
 		}
 	}
 }
