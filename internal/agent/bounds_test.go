@@ -132,7 +132,7 @@ func TestPagesOfFolders(t *testing.T) {
 // A note of 20 MB is read in pieces that fit together, or by section, and no answer about it is large.
 func TestHugeNote(t *testing.T) {
 	var b strings.Builder
-	for i := 0; b.Len() < 20<<20; i++ {
+	for i := 0; b.Len() < hugeNote; i++ {
 		fmt.Fprintf(&b, "# Part %d\n\n%s\n\n", i, strings.Repeat("größer 𝄞 ", 2000))
 	}
 	b.WriteString("## Last\n\nword" + strings.Repeat("é", 300<<10)) // one line that is no shorter than a piece
@@ -191,7 +191,7 @@ func TestHugeNote(t *testing.T) {
 // A note of 100,000 links, headings and tags is answered in bounded pieces.
 func TestManyLinks(t *testing.T) {
 	var b strings.Builder
-	for i := range 100_000 {
+	for i := range manyLinks {
 		fmt.Fprintf(&b, "# H %d\n\n[x](gone%d.md) [hub](hub.md) #t%d\n\n", i, i, i)
 	}
 	w := inMemory(t, map[string]string{"many.md": b.String(), "hub.md": "# Hub\n", "z.md": "[hub](hub.md) [x](gone.md)\n"})
