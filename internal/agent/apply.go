@@ -89,10 +89,12 @@ func (s *Server) changed(w *notes.Workspace, changes ...notes.Change) {
 
 // now is the state of a note that has been given a text. Somebody else may have changed it again.
 func (s *Server) now(name string, f Folder, p, text string) state {
-	st := stateOf(place{f, name, notes.Parse(p, text)})
-	if n, ok := f.At(p); ok {
-		st.Unsaved = n.Overlay
+	n, ok := f.At(p)
+	if ok && n.Text == text {
+		return stateOf(place{f, name, n})
 	}
+	st := stateOf(place{f, name, notes.Parse(p, text)})
+	st.Unsaved = ok && n.Overlay
 	return st
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/tandem-rpc/tandem/internal/notes"
@@ -138,7 +139,7 @@ func TestHugeNote(t *testing.T) {
 	b.WriteString("## Last\n\nword" + strings.Repeat("é", 300<<10)) // one line that is no shorter than a piece
 	text := b.String()
 	w := onDisk(t, map[string]string{"huge.md": text})
-	c := mcptest.New(t, New(Options{Folders: Fixed(w)}).Server, nil)
+	c := mcptest.New(t, New(Options{Folders: Fixed(w)}).Server, &mcptest.Options{Timeout: 5 * time.Minute})
 	var got strings.Builder
 	for offset := 0; ; {
 		r, err := c.CallTool(t.Context(), "read_note", map[string]any{"slug": "huge", "offset": offset})
@@ -195,7 +196,7 @@ func TestManyLinks(t *testing.T) {
 		fmt.Fprintf(&b, "# H %d\n\n[x](gone%d.md) [hub](hub.md) #t%d\n\n", i, i, i)
 	}
 	w := inMemory(t, map[string]string{"many.md": b.String(), "hub.md": "# Hub\n", "z.md": "[hub](hub.md) [x](gone.md)\n"})
-	c := mcptest.New(t, New(Options{Folders: Fixed(w)}).Server, nil)
+	c := mcptest.New(t, New(Options{Folders: Fixed(w)}).Server, &mcptest.Options{Timeout: 5 * time.Minute})
 	var outline outlineOutput
 	structured(t, c, "outline", map[string]any{"slug": "many"}, &outline)
 	if len(outline.Headings) != maxListed || outline.Next != 4*maxListed+1 {
