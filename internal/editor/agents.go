@@ -110,7 +110,7 @@ func (j joined) folder(w *notes.Workspace) *folder {
 }
 
 // textTime is how long an editor may take to send the text that it has made.
-const textTime = 5 * time.Second
+const textTime = 20 * time.Second
 
 // Apply implements [agent.Editors]. Each note is edited in the editor that touched it last.
 func (j joined) Apply(ctx context.Context, w *notes.Workspace, label string, edits []notes.NoteEdits, move *notes.Move) error {
