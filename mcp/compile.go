@@ -40,9 +40,25 @@ const (
 	typeNull
 )
 
-var typeBits = map[string]typeSet{
-	"object": typeObject, "array": typeArray, "string": typeString, "number": typeNumber | typeInteger, "integer": typeInteger,
-	"boolean": typeBoolean, "null": typeNull,
+// typeNamed returns the set of a type's values, 0 for a name that is none.
+func typeNamed(name string) typeSet {
+	switch name {
+	case "object":
+		return typeObject
+	case "array":
+		return typeArray
+	case "string":
+		return typeString
+	case "number":
+		return typeNumber | typeInteger
+	case "integer":
+		return typeInteger
+	case "boolean":
+		return typeBoolean
+	case "null":
+		return typeNull
+	}
+	return 0
 }
 
 const (
@@ -66,8 +82,8 @@ func compile(s *jsonschema.Schema) *node {
 	n := new(node)
 	for _, t := range append(append([]string(nil), s.Types...), s.Type) {
 		if t != "" {
-			bit, ok := typeBits[t]
-			if !ok {
+			bit := typeNamed(t)
+			if bit == 0 {
 				return nil
 			}
 			n.types |= bit

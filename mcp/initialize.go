@@ -4,35 +4,106 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strconv"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
 )
 
 // initializeResult has the members in the order of the specification's examples.
 type initializeResult struct {
-	ProtocolVersion string         `json:"protocolVersion"`
-	Capabilities    capabilities   `json:"capabilities"`
-	ServerInfo      Implementation `json:"serverInfo"`
-	Instructions    string         `json:"instructions,omitempty"`
+	ProtocolVersion string
+	Capabilities    capabilities
+	ServerInfo      Implementation
+	Instructions    string
 }
 
 type capabilities struct {
-	Tools       listCapability       `json:"tools"`
-	Resources   *resourcesCapability `json:"resources,omitempty"`
-	Prompts     *listCapability      `json:"prompts,omitempty"`
-	Completions *struct{}            `json:"completions,omitempty"`
-	Logging     *struct{}            `json:"logging,omitempty"`
-	Tasks       any                  `json:"tasks,omitempty"`
-	Extensions  map[string]any       `json:"extensions,omitempty"`
+	Tools       listCapability
+	Resources   *resourcesCapability
+	Prompts     *listCapability
+	Completions *struct{}
+	Logging     *struct{}
+	Tasks       any
+	Extensions  map[string]any
 }
 
 type listCapability struct {
-	ListChanged bool `json:"listChanged"`
+	ListChanged bool
 }
 
 type resourcesCapability struct {
-	ListChanged bool `json:"listChanged"`
-	Subscribe   bool `json:"subscribe"`
+	ListChanged bool
+	Subscribe   bool
+}
+
+// appendJSON writes what reflection would: it is the first thing a client waits for, and reflection on a type for the first time takes as long as starting
+// a thread.
+func (r initializeResult) appendJSON(dst []byte) (_ []byte, err error) {
+	dst = appendString(append(dst, `{"protocolVersion":`...), r.ProtocolVersion)
+	if dst, err = r.Capabilities.appendTo(append(dst, `,"capabilities":`...)); err != nil {
+		return dst, err
+	}
+	if dst, err = r.ServerInfo.appendTo(append(dst, `,"serverInfo":`...)); err != nil {
+		return dst, err
+	}
+	return append(appendText(dst, "instructions", r.Instructions), '}'), nil
+}
+
+// MarshalJSON is for middleware that looks at results.
+func (r initializeResult) MarshalJSON() ([]byte, error) { return r.appendJSON(nil) }
+
+func (c *capabilities) appendTo(dst []byte) (_ []byte, err error) {
+	dst = c.Tools.appendTo(append(dst, `{"tools":`...))
+	if r := c.Resources; r != nil {
+		dst = strconv.AppendBool(append(dst, `,"resources":{"listChanged":`...), r.ListChanged)
+		dst = append(strconv.AppendBool(append(dst, `,"subscribe":`...), r.Subscribe), '}')
+	}
+	if c.Prompts != nil {
+		dst = c.Prompts.appendTo(append(dst, `,"prompts":`...))
+	}
+	if c.Completions != nil {
+		dst = append(dst, `,"completions":{}`...)
+	}
+	if c.Logging != nil {
+		dst = append(dst, `,"logging":{}`...)
+	}
+	if c.Tasks != nil {
+		if dst, err = appendValue(append(dst, `,"tasks":`...), c.Tasks); err != nil {
+			return dst, err
+		}
+	}
+	if len(c.Extensions) > 0 {
+		if dst, err = appendValue(append(dst, `,"extensions":`...), c.Extensions); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+func (c listCapability) appendTo(dst []byte) []byte {
+	return append(strconv.AppendBool(append(dst, `{"listChanged":`...), c.ListChanged), '}')
+}
+
+func (i *Implementation) appendTo(dst []byte) (_ []byte, err error) {
+	dst = appendString(append(dst, `{"name":`...), i.Name)
+	dst = appendText(dst, "title", i.Title)
+	dst = appendString(append(dst, `,"version":`...), i.Version)
+	dst = appendText(appendText(dst, "description", i.Description), "websiteUrl", i.WebsiteURL)
+	if len(i.Icons) > 0 {
+		if dst, err = appendValue(append(dst, `,"icons":`...), i.Icons); err != nil {
+			return dst, err
+		}
+	}
+	return append(dst, '}'), nil
+}
+
+// appendText appends a member that is left out if it is empty.
+func appendText(dst []byte, name, text string) []byte {
+	if text == "" {
+		return dst
+	}
+	dst = append(append(append(dst, ',', '"'), name...), '"', ':')
+	return appendString(dst, text)
 }
 
 // hello is the answer to initialize. Only a hosted session can carry notifications, so only there are they promised.

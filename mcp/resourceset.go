@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -117,7 +118,7 @@ func (set *ResourceSet) Remove(uris ...string) (n int) {
 	return n
 }
 
-var errUnchanged = fmt.Errorf("mcp: nothing has changed")
+var errUnchanged = errors.New("mcp: nothing has changed")
 
 func (set *ResourceSet) change(do func(*resourceView) error) error {
 	set.mu.Lock()

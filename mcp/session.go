@@ -167,6 +167,9 @@ func readClient(raw []byte) (c Implementation) {
 	if !isObject(raw) {
 		return c
 	}
+	if c, plain := plainClient(raw); plain {
+		return c
+	}
 	if jsonrpc2.DefaultCodec.Unmarshal(raw, &c) != nil {
 		c = Implementation{}
 		var n [2][]byte
@@ -176,6 +179,25 @@ func readClient(raw []byte) (c Implementation) {
 		}
 	}
 	return c
+}
+
+// plainClient reads a description of nothing but text, as nearly all are, without the reflection that a decoder does when it meets a type for the
+// first time.
+func plainClient(raw []byte) (c Implementation, ok bool) {
+	names := []string{"name", "title", "version", "description", "websiteUrl", "icons"}
+	var v [6][]byte
+	if !pick(raw, names, v[:]) || v[5] != nil {
+		return c, false
+	}
+	for i, field := range []*string{&c.Name, &c.Title, &c.Version, &c.Description, &c.WebsiteURL} {
+		if v[i] == nil {
+			continue
+		}
+		if *field, ok = stringValue(v[i]); !ok {
+			return c, false
+		}
+	}
+	return c, true
 }
 
 // readCapabilities takes what is well formed: a capability that is no object counts as absent.

@@ -45,27 +45,17 @@ func (s span) has(r revision) bool { return s.from <= r && r <= s.to }
 
 const lastRevision = rev20260728
 
-// spans are the revisions of the methods that not all have.
-var spans = map[string]span{
-	"initialize":                         {rev20241105, rev20251125},
-	"ping":                               {rev20241105, rev20251125},
-	"logging/setLevel":                   {rev20241105, rev20251125},
-	"resources/subscribe":                {rev20241105, rev20251125},
-	"resources/unsubscribe":              {rev20241105, rev20251125},
-	"notifications/initialized":          {rev20241105, rev20251125},
-	"notifications/elicitation/complete": {rev20251125, rev20251125},
-	"server/discover":                    {rev20260728, lastRevision},
-	"subscriptions/listen":               {rev20260728, lastRevision},
-	"tasks/get":                          {rev20251125, lastRevision},
-	"tasks/cancel":                       {rev20251125, lastRevision},
-	"tasks/list":                         {rev20251125, rev20251125},
-	"tasks/result":                       {rev20251125, rev20251125},
-	"tasks/update":                       {rev20260728, lastRevision},
-}
-
+// spanOf returns the revisions that have a method: all, where nothing else is said. (A map would have to be made by every program that starts.)
 func spanOf(method string) span {
-	if s, ok := spans[method]; ok {
-		return s
+	switch method {
+	case "initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "notifications/initialized":
+		return span{rev20241105, rev20251125}
+	case "notifications/elicitation/complete", "tasks/list", "tasks/result":
+		return span{rev20251125, rev20251125}
+	case "tasks/get", "tasks/cancel":
+		return span{rev20251125, lastRevision}
+	case "server/discover", "subscriptions/listen", "tasks/update":
+		return span{rev20260728, lastRevision}
 	}
 	return span{rev20241105, lastRevision}
 }
