@@ -3,6 +3,7 @@ package mcp
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -145,28 +146,33 @@ func basicType(k reflect.Kind) string {
 	return ""
 }
 
+// certainFields looks at the fields of a struct, and at those of structs that are embedded in it: they are members like others.
 func (w *inference) certainFields(t reflect.Type, depth int) bool {
+	var names []string
+	return w.certainMembers(t, depth, &names)
+}
+
+func (w *inference) certainMembers(t reflect.Type, depth int, names *[]string) bool {
 	n := t.NumField()
-	if w.fields -= n; w.fields < 0 {
+	if w.fields -= n; w.fields < 0 || depth == 0 {
 		return false
 	}
 	for i := range n {
 		f := t.Field(i)
 		if f.Anonymous {
-			return false
+			if f.Type.Kind() != reflect.Struct || f.Tag != "" || implementsDecoding(f.Type) || !w.certainMembers(f.Type, depth-1, names) {
+				return false
+			}
+			continue
 		}
 		name, ok := fieldName(f)
 		if !ok {
 			continue
 		}
-		if w.tags -= len(f.Tag); w.tags < 0 || !w.certainTags(f) || !w.certain(f.Type, depth-1) {
+		if w.tags -= len(f.Tag); w.tags < 0 || slices.Contains(*names, name) || !w.certainTags(f) || !w.certain(f.Type, depth-1) {
 			return false
 		}
-		for j := range i {
-			if before, ok := fieldName(t.Field(j)); ok && before == name {
-				return false
-			}
-		}
+		*names = append(*names, name)
 	}
 	return true
 }

@@ -27,10 +27,27 @@ type (
 		X  float32         `json:"x"`
 		It json.RawMessage `json:"it"`
 	}
+	// Point is exported because reflect.StructOf embeds nothing else.
+	Point struct {
+		A *int   `json:"a,omitempty" minimum:"0"`
+		N string `json:"n0" enum:"x,y"`
+	}
 	recursive struct {
 		Next *recursive `json:"next"`
 	}
-	embedding struct{ place3 }
+	embedding struct {
+		place3
+		Y int `json:"y"`
+	}
+	embeddingTwice struct {
+		place3
+		X int `json:"x"`
+	}
+	embeddingPointer struct{ *place3 }
+	embeddingTime    struct{ time.Time }
+	embeddingTagged  struct {
+		place3 `json:"p"`
+	}
 )
 
 func TestInferable(t *testing.T) {
@@ -43,6 +60,7 @@ func TestInferable(t *testing.T) {
 		{"pointer", reflect.TypeFor[*city](), true},
 		{"list", reflect.TypeFor[[]city](), true},
 		{"map", reflect.TypeFor[map[string][]int](), true},
+		{"embedding", reflect.TypeFor[embedding](), true},
 		{"no fields", reflect.TypeFor[struct{}](), true},
 		{"unexported fields", reflect.TypeFor[struct{ f func() }](), true},
 		{"number of any size", reflect.TypeFor[big.Int](), true},
@@ -51,7 +69,10 @@ func TestInferable(t *testing.T) {
 		}](), true},
 
 		{"recursive", reflect.TypeFor[recursive](), false},
-		{"embedding", reflect.TypeFor[embedding](), false},
+		{"embedding a name twice", reflect.TypeFor[embeddingTwice](), false},
+		{"embedding a pointer", reflect.TypeFor[embeddingPointer](), false},
+		{"embedding a time", reflect.TypeFor[struct{ A embeddingTime }](), false},
+		{"embedding under a name", reflect.TypeFor[embeddingTagged](), false},
 		{"function", reflect.TypeFor[struct{ F func() }](), false},
 		{"channel in a list", reflect.TypeFor[[]chan int](), false},
 		{"complex number", reflect.TypeFor[map[string]complex64](), false},
@@ -171,6 +192,10 @@ func anyStruct(r *rand.Rand, depth int) reflect.Type {
 			tag += " " + tags[r.IntN(len(tags))]
 		}
 		fields[i] = reflect.StructField{Name: fmt.Sprint("F", i), Type: typ, Tag: reflect.StructTag(tag)}
+		if r.IntN(8) == 0 {
+			fields[i] = reflect.StructField{Name: "Point", Type: reflect.TypeFor[Point](), Anonymous: true}
+			return reflect.StructOf(fields[:i+1])
+		}
 	}
 	return reflect.StructOf(fields)
 }
