@@ -138,8 +138,8 @@ func TestPanicsEverywhere(t *testing.T) {
 			s.StateStore = steppingStore{}
 			return s
 		}},
-		{"Claimer", "tools/call", `,"name":"x"`, false, func(s *Server) *Server {
-			s = asksFor(func(ctx context.Context) (string, error) { return "done", Claim(ctx) })
+		{"Claimer", "tools/call", `,"name":"x"`, false, func(*Server) *Server {
+			s := asksFor(func(ctx context.Context) (string, error) { return "done", Claim(ctx) })
 			s.Claimer = steppingClaimer{}
 			return s
 		}},
