@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -337,7 +338,10 @@ func TestDeletedWhileEdited(t *testing.T) {
 
 // Names that are awkward in URIs, and texts that are awkward to parse, get the same answers as others.
 func TestHostileNames(t *testing.T) {
-	names := []string{"sp ace.md", "a#b.md", "100%.md", "100%25.md", "naïve 🌍.md", "UPPER.MD", "q?.md", "plus+.md", "brack[et].md"}
+	names := []string{"sp ace.md", "a#b.md", "100%.md", "100%25.md", "naïve 🌍.md", "UPPER.MD", "plus+.md", "brack[et].md"}
+	if runtime.GOOS != "windows" { // where no file can have that name
+		names = append(names, "q?.md")
+	}
 	files := map[string]string{}
 	for _, name := range names {
 		files[name] = "# Title of " + name + "\r\n"
