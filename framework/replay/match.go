@@ -229,7 +229,7 @@ func (p *player) supersede() {
 		if w.last && ok {
 			switch d := p.cmp.compare(w.method, w.text, now.text, "params"); {
 			case d == nil:
-			case p.cut && now.sent == p.total: // there would have been a later one too
+			case p.cut && now.sent >= p.hurry: // there would have been a later one too
 				p.report.Beyond++
 			default:
 				p.report.add(Difference{What: Changed, Step: w.step + 1, Method: w.method, Path: d.path, Want: d.want, Got: d.got})

@@ -47,7 +47,8 @@ type Options struct {
 // again, and one that was made because of an answer is made after that answer. Answers are found by the id of the request, whatever their order;
 // those to requests that the client cancelled may be errors, or missing, where they were not; requests of the server, whose ids may be others, by method and params, and are answered as they were; notifications are compared as a bag. Objects
 // compare without regard to order, numbers by value, and whatever was taken out of the recording as a secret is like anything. Where the connection was
-// over within Settle of the last message to the server, nobody knows what would have come; what comes now is no difference.
+// over within Settle of the last message to the server, nobody knows what would have come; what comes now is no difference. Nor is what the server tells, in one of
+// Superseded, after a message that came so late.
 //
 // The error is that of ctx, or of t when nothing could be sent; what the server does wrong is in the report, which is never nil.
 func (s *Session) Play(ctx context.Context, t jsonrpc2.Transport, o *Options) (*Report, error) {
@@ -124,6 +125,7 @@ type player struct {
 	silent  map[string]int  // notifications that were waited for in vain, by method
 	latest  map[string]came // the last notification about something
 	total   int             // messages to be sent
+	hurry   int             // the first of them that hurried is true of, from 1
 	givenUp map[string]bool // requests that the client cancelled: they may be answered either way, or not
 
 	superseded map[string][]string // methods of which only the last notification counts, with the member that says about what
@@ -209,7 +211,9 @@ func (p *player) expectAll() {
 	methods, last := map[string]string{}, map[string]*expected{}
 	for i, st := range p.session.steps {
 		if st.in {
-			sent++
+			if sent++; p.hurry == 0 && p.session.hurried(&st, p.o.Settle) {
+				p.hurry = sent
+			}
 			for _, part := range st.parts {
 				if part.kind == jsonrpc2.KindRequest {
 					methods[part.id] = part.method

@@ -501,6 +501,59 @@ func TestSuperseded(t *testing.T) {
 	}
 }
 
+// TestSupersededInTheEnd: a session that is over right after a change was too short for the server to tell what became of that; one that went on was not.
+func TestSupersededInTheEnd(t *testing.T) { synctest.Test(t, supersededInTheEnd) }
+
+func supersededInTheEnd(t *testing.T) {
+	state := func(n int) string { return fmt.Sprintf(`<{"jsonrpc":"2.0","method":"state","params":{"n":%d}}`, n) }
+	edit, ask, answer := `>{"jsonrpc":"2.0","method":"edit"}`, `>{"jsonrpc":"2.0","id":1,"method":"end"}`, `<{"jsonrpc":"2.0","id":1,"result":1}`
+	look, seen := `>{"jsonrpc":"2.0","id":0,"method":"look"}`, `<{"jsonrpc":"2.0","id":0,"result":0}`
+	session := func(rest time.Duration) *replay.Session { // between the last change and the end
+		var file bytes.Buffer
+		r, at := logging.NewRecorder(&file, nil), time.Now()
+		record := func(m string) {
+			rec := logging.Record{Time: at, Connection: "c", Direction: logging.Out, Message: m[1:], Length: len(m) - 1}
+			if m[0] == '>' {
+				rec.Direction = logging.In
+			}
+			r.Record(&rec)
+		}
+		record(edit)
+		record(state(1))
+		at = at.Add(time.Minute)
+		record(edit)
+		record(look)
+		record(seen)
+		at = at.Add(rest)
+		record(ask)
+		record(answer)
+		r.Record(&logging.Record{Time: at, Kind: logging.KindClose, Connection: "c"})
+		r.Flush()
+		all, err := replay.Read(&file)
+		if err != nil || len(all) != 1 {
+			t.Fatal(err)
+		}
+		return all[0]
+	}
+	for _, tt := range []struct {
+		name   string
+		rest   time.Duration
+		script []string
+		same   bool
+	}{
+		{"told in time", 10 * time.Millisecond, []string{edit, state(1), edit, state(2), look, seen, ask, answer}, true},
+		{"told in the end", 10 * time.Millisecond, []string{edit, state(1), edit, look, seen, ask, state(2), answer}, true},
+		{"not told", 10 * time.Millisecond, []string{edit, state(1), edit, look, seen, ask, answer}, true},
+		{"told something else before", 10 * time.Millisecond, []string{edit, state(3), edit, look, seen, ask, answer}, false},
+		{"was not told in time", time.Second, []string{edit, state(1), edit, state(2), look, seen, ask, answer}, false},
+	} {
+		r, err := session(tt.rest).Play(t.Context(), server(t, tt.script...), &replay.Options{Superseded: []string{"state"}, Settle: 100 * time.Millisecond})
+		if err != nil || r.Same() != tt.same {
+			t.Errorf("%s: %v, %v", tt.name, err, r.Differences)
+		}
+	}
+}
+
 // TestOpaque: what the server made up and the client sent back is sent back as it is now.
 func TestOpaque(t *testing.T) {
 	first, second := `>{"jsonrpc":"2.0","id":1,"method":"begin"}`, `>{"jsonrpc":"2.0","id":2,"method":"go on","params":{"after":%q,"of":["x",%[1]q]}}`

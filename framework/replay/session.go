@@ -31,12 +31,22 @@ func (s *Session) cut(within time.Duration) bool {
 	return !s.lastIn.IsZero() && (s.end.IsZero() || s.end.Sub(s.lastIn) < within)
 }
 
+// hurried reports whether the end came so soon after a message to the server that nobody knows what the server would have done because of it.
+func (s *Session) hurried(st *step, within time.Duration) bool {
+	end := s.end
+	if end.IsZero() {
+		end = s.lastIn
+	}
+	return !st.at.IsZero() && end.Sub(st.at) < within
+}
+
 // step is a message of a session, or one of a batch that the server sent.
 type step struct {
 	in     bool // the server received it
 	text   []byte
 	parts  []part // of a batch; else one
 	remark string // why it cannot be replayed
+	at     time.Time
 }
 
 // part is a message on its own.
@@ -110,7 +120,7 @@ func (s *Session) givenUp() map[string]bool {
 func (s *Session) Len() int { return len(s.steps) }
 
 func (s *Session) add(rec *logging.Record) {
-	st := step{in: rec.Direction == logging.In, text: []byte(rec.Message)}
+	st := step{in: rec.Direction == logging.In, text: []byte(rec.Message), at: rec.Time}
 	switch {
 	case rec.Truncated:
 		st.remark = "it was cut when it was recorded"
