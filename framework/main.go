@@ -122,10 +122,12 @@ func (p *run) serve(ctx context.Context, fes []FrontEnd) int {
 	if gone, ok := errors.AsType[*ParentGoneError](context.Cause(ctx)); ok {
 		code, err = max(code, ExitFailure), gone
 	}
-	select {
-	case s := <-signals:
+	var grace time.Duration
+	if code == ExitFailure && context.Cause(ctx) == nil {
+		grace = signalGrace
+	}
+	if s := signalled(signals, grace); s != nil {
 		code, err = s.wait(), nil
-	default:
 	}
 	if err != nil {
 		p.complain(err)

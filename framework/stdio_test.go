@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -372,6 +373,19 @@ func TestSignals(t *testing.T) {
 			c.says("closing")
 			c.signal(sig)
 			c.exits(128 + int(sig))
+		})
+	}
+	for i := range 5 { // more than once, since the signal may be seen first
+		t.Run("SIGTERM while the pipes break "+strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			c := start(t, "lines")
+			c.send(`{"jsonrpc":"2.0","id":1,"method":"echo","params":[]}`, "\n")
+			c.line()
+			c.out.Close()
+			c.send(`{"jsonrpc":"2.0","id":2,"method":"echo","params":[]}`, "\n")
+			c.in.Close()
+			c.signal(syscall.SIGTERM)
+			c.exits(0)
 		})
 	}
 	t.Run("handler that never ends", func(t *testing.T) {

@@ -14,6 +14,10 @@ import (
 const (
 	shutdownTimeout = 5 * time.Second // for handlers, after the first signal
 	stuckGrace      = time.Second     // for a handler whose context has ended, before the program ends without it
+
+	// signalGrace is how much later than the end of its session the program may learn of the signal that it was ended with. A parent that goes, and
+	// tells it so by a signal, closes the pipes in the next moment: which of the two is seen first is chance.
+	signalGrace = 300 * time.Millisecond
 )
 
 var errStuck = errors.New("a handler did not return after its context had ended")
@@ -28,6 +32,26 @@ type stopping struct {
 func (s *stopping) wait() int {
 	<-s.done
 	return 0
+}
+
+// signalled returns the shutdown that a signal has begun, or begins within the grace; nil if there is none.
+func signalled(signals <-chan *stopping, grace time.Duration) *stopping {
+	select {
+	case s := <-signals:
+		return s
+	default:
+	}
+	if grace == 0 {
+		return nil
+	}
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case s := <-signals:
+		return s
+	case <-t.C:
+		return nil
+	}
 }
 
 // handleSignals shuts the runtime down at the first signal, and ends the program at the second, or when the shutdown takes too long.
