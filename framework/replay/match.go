@@ -57,7 +57,7 @@ func (p *player) takeAnswer(one part) {
 }
 
 // beyond reports whether what comes now came, if at all, when the recording was over.
-func (p *player) beyond() bool { return p.cut && p.sent == p.total }
+func (p *player) beyond() bool { return p.hurry > 0 && p.sent == p.total }
 
 // unanswered reports whether the recording has no answer to a request.
 func (p *player) unanswered(id string) bool {
@@ -229,7 +229,7 @@ func (p *player) supersede() {
 		if w.last && ok {
 			switch d := p.cmp.compare(w.method, w.text, now.text, "params"); {
 			case d == nil:
-			case p.cut && now.sent >= p.hurry: // there would have been a later one too
+			case p.hurry > 0 && now.sent >= p.hurry: // there would have been a later one too
 				p.report.Beyond++
 			default:
 				p.report.add(Difference{What: Changed, Step: w.step + 1, Method: w.method, Path: d.path, Want: d.want, Got: d.got})

@@ -114,7 +114,6 @@ type player struct {
 	o       Options
 	cmp     comparer
 	null    []path
-	cut     bool // nobody knows what would have come after the end
 	t       jsonrpc2.Transport
 	report  *Report
 	arrived chan []byte // from the server; closed at its end
@@ -125,7 +124,7 @@ type player struct {
 	silent  map[string]int  // notifications that were waited for in vain, by method
 	latest  map[string]came // the last notification about something
 	total   int             // messages to be sent
-	hurry   int             // the first of them that hurried is true of, from 1
+	hurry   int             // the first of them that hurried is true of, from 1; 0: none is, and what comes after the end is a difference
 	givenUp map[string]bool // requests that the client cancelled: they may be answered either way, or not
 
 	superseded map[string][]string // methods of which only the last notification counts, with the member that says about what
@@ -242,7 +241,7 @@ func (p *player) expectAll() {
 		}
 	}
 	p.givenUp = p.session.givenUp()
-	p.total, p.cut = sent, p.session.cut(p.o.Settle)
+	p.total = sent
 }
 
 // await waits until what the server sent before a step has come, or is overdue.

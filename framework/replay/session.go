@@ -26,12 +26,8 @@ type Session struct {
 	lastIn, end time.Time // of the last message that the server received, and of the end, if it was seen
 }
 
-// cut reports whether the end was within a time of the last message to the server, or nobody knows when it was although the rest has times.
-func (s *Session) cut(within time.Duration) bool {
-	return !s.lastIn.IsZero() && (s.end.IsZero() || s.end.Sub(s.lastIn) < within)
-}
-
-// hurried reports whether the end came so soon after a message to the server that nobody knows what the server would have done because of it.
+// hurried reports whether the end came so soon after a message to the server that nobody knows what the server would have done because of it. Where
+// nobody knows when it was it came right after the last message.
 func (s *Session) hurried(st *step, within time.Duration) bool {
 	end := s.end
 	if end.IsZero() {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,10 @@ func TestCircles(t *testing.T) {
 	})
 	for name, to := range map[string]string{"sub/up": "..", "sub/self": ".", "round.md": "round2.md", "round2.md": "round.md", "secret.md": outside} {
 		if err := os.Symlink(to, filepath.Join(x.dir, filepath.FromSlash(name))); err != nil {
-			t.Skip("no symbolic links here: ", err)
+			if runtime.GOOS == "windows" && os.Getenv("CI") != "true" {
+				t.Skip("no right to make symbolic links:", err)
+			}
+			t.Fatal(err)
 		}
 	}
 	c := x.editor(&lsptest.Options{Files: map[uri.URI]string{x.u("a.md"): x.file("a.md")}})
@@ -68,6 +72,9 @@ func TestCircles(t *testing.T) {
 func TestCaseCollisions(t *testing.T) {
 	x := join(t, map[string]string{"A.md": "# Upper\n", "a.md": "# Lower\n", "l.md": "[1](A.md) [2](a.md) [3](A.md#upper) [4](a.md#lower)\n"})
 	if x.file("A.md") == x.file("a.md") {
+		if os.Getenv("CI") == "true" {
+			t.Fatal("CI must have a file system that tells A.md from a.md")
+		}
 		t.Skip("this file system has one file for both")
 	}
 	c := x.editor(nil)
