@@ -76,7 +76,7 @@ func (s *Server) Deliver(ctx context.Context, d Delivery, dst []byte) []byte {
 func (s *Server) sessionless(revision string) *Session {
 	ses := s.session(nil)
 	ses.sessionless = true
-	ses.terms.Store(&terms{revision: s.negotiate(revision)})
+	ses.terms.Store(&terms{revision: s.spoken.negotiate(revision)})
 	ses.open.Store(true)
 	return ses
 }

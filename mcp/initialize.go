@@ -143,7 +143,7 @@ const maxHello = 64 << 10
 // initialize answers initialize (MCP lifecycle). Without a session any protocolVersion is negotiated and nothing is stored; a session refuses
 // one that is no string, and a second initialize.
 func (s *Server) initialize(ctx context.Context, c *call, r *jsonrpc2.Request, _ values) (any, error) {
-	if s.newest() == 0 { // it has no revision that begins so
+	if s.spoken.newest() == 0 { // it has no revision that begins so
 		name, _ := stringValue(wished(peek(r, nil)))
 		return nil, s.unsupported(name)
 	}
@@ -207,9 +207,9 @@ func (h hidden) Error() string { return "mcp: Initializer: " + h.err.Error() }
 // requested returns the revision for params of initialize, whatever they are.
 func (s *Server) requested(params []byte) revision {
 	if name, ok := stringValue(wished(params)); ok {
-		return s.negotiate(name)
+		return s.spoken.negotiate(name)
 	}
-	return s.newest()
+	return s.spoken.newest()
 }
 
 // wished is the raw protocolVersion of params, nil if there is none.
@@ -224,18 +224,18 @@ func wished(params []byte) []byte {
 // demanded is requested for a session, which insists on a string if there is anything; null counts as absent.
 func (s *Server) demanded(params json.RawMessage) (revision, error) {
 	if params == nil {
-		return s.newest(), nil
+		return s.spoken.newest(), nil
 	}
 	var v [1][]byte
 	if !pick(params, []string{"protocolVersion"}, v[:]) {
 		return 0, jsonrpc2.ErrInvalidParams
 	}
 	if v[0] == nil {
-		return s.newest(), nil
+		return s.spoken.newest(), nil
 	}
 	name, ok := stringValue(v[0])
 	if !ok {
 		return 0, &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidParams, Message: "Invalid params: protocolVersion must be a string"}
 	}
-	return s.negotiate(name), nil
+	return s.spoken.negotiate(name), nil
 }

@@ -66,39 +66,40 @@ func (r revision) String() string { return revisionNames[r] }
 // Negotiate returns the revision to speak with a client that asked for requested: the same one if it is among [Versions], the newest
 // otherwise, whatever type requested has (MCP lifecycle, version negotiation). Besides a string it understands raw JSON.
 func Negotiate(requested any) string {
+	var all revisions
 	switch v := requested.(type) {
 	case string:
-		return negotiate(v).String()
+		return all.negotiate(v).String()
 	case json.RawMessage:
 		if s, ok := stringValue(v); ok {
-			return negotiate(s).String()
+			return all.negotiate(s).String()
 		}
 	}
 	return newest.String()
-}
-
-// negotiate is Negotiate for a server that may speak fewer; 0: none of those that begin with initialize.
-func (s *Server) negotiate(requested string) revision {
-	if r := revisionNamed(requested); !r.modern() && s.spoken.has(r) {
-		return r
-	}
-	return s.newest()
-}
-
-// newest is the newest revision with initialize that the server speaks, 0 for none.
-func (s *Server) newest() revision {
-	for r := newest; r > 0; r-- {
-		if s.spoken.has(r) {
-			return r
-		}
-	}
-	return 0
 }
 
 // revisions is a set of them; the zero value has all.
 type revisions uint8
 
 func (s revisions) has(r revision) bool { return r != 0 && (s == 0 || s>>r&1 != 0) }
+
+// negotiate is Negotiate for a server that speaks these; 0: none of them begins with initialize.
+func (s revisions) negotiate(requested string) revision {
+	if r := revisionNamed(requested); !r.modern() && s.has(r) {
+		return r
+	}
+	return s.newest()
+}
+
+// newest is the newest of them with initialize, 0 for none.
+func (s revisions) newest() revision {
+	for r := newest; r > 0; r-- {
+		if s.has(r) {
+			return r
+		}
+	}
+	return 0
+}
 
 // newRevisions makes a set of names.
 func newRevisions(names []string) (s revisions, err error) {
@@ -126,13 +127,6 @@ func (s revisions) names() []string {
 		}
 	}
 	return nil
-}
-
-func negotiate(requested string) revision {
-	if r := revisionNamed(requested); r != 0 && !r.modern() {
-		return r
-	}
-	return newest
 }
 
 // revisionNamed returns the revision with that name, 0 for none.
