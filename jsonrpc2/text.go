@@ -59,6 +59,111 @@ func AppendUnquoted(dst, contents []byte) []byte {
 	return dst[:n+j]
 }
 
+// searchWords are what the search for special bytes needs. A copy of the variable stays in registers, where constants as long are loaded for each use.
+var searchWords = words{ones * 0x02, ones * 0x21, ones * '\\', ones}
+
+type words struct{ two, low, slash, one uint64 }
+
+// copyWord copies eight bytes, and says whether some are special as skipString does: the lowest bit of hit is the high one of the first byte that is a quote, a
+// backslash, a control character or not ASCII.
+func (w words) copyWord(to, from unsafe.Pointer) (hit uint64) {
+	x := binary.LittleEndian.Uint64((*[8]byte)(from)[:])
+	binary.LittleEndian.PutUint64((*[8]byte)(to)[:], x)
+	return (((x ^ w.two) - w.low) | ((x ^ w.slash) - w.one) | x) & highs
+}
+
+// Both loops below look at four words in a row, each with a branch of its own: where an escape comes next is guessed better that way than from one branch.
+
+// quotePlain writes to out what stands in a JSON string for the beginning of b, as long as that is ASCII with escapes of two characters, and returns how much
+// it has written and read: it may leave the last bytes, and what must be left if out is to have textSlack/2 bytes more than the rest of b.
+func quotePlain(out, b []byte) (j, i int) {
+	const slack = textSlack / 2
+	if len(out) < len(b)+slack {
+		return 0, 0
+	}
+	w := searchWords
+	from, to := unsafe.Pointer(unsafe.SliceData(b)), unsafe.Pointer(unsafe.SliceData(out))
+	for i <= len(b)-8 {
+		p, q := unsafe.Add(from, i), unsafe.Add(to, j)
+		n, hit := 0, w.copyWord(q, p)
+		if hit == 0 {
+			if i > len(b)-32 {
+				i, j = i+8, j+8
+				continue
+			}
+			n, hit = 8, w.copyWord(unsafe.Add(q, 8), unsafe.Add(p, 8))
+			if hit == 0 {
+				n, hit = 16, w.copyWord(unsafe.Add(q, 16), unsafe.Add(p, 16))
+				if hit == 0 {
+					n, hit = 24, w.copyWord(unsafe.Add(q, 24), unsafe.Add(p, 24))
+					if hit == 0 {
+						i, j = i+32, j+32
+						continue
+					}
+				}
+			}
+		}
+		n += bits.TrailingZeros64(hit) >> 3
+		i, j = i+n, j+n
+		short := shortEscape[b[i]]
+		if short == 0 || len(out)-j <= len(b)-i+slack {
+			break
+		}
+		out[j], out[j+1] = '\\', short
+		i, j = i+1, j+2
+	}
+	return j, i
+}
+
+// unquotePlain writes to out, which is as long at least, what the beginning of a JSON string's contents means, as long as that is ASCII with escapes of two
+// characters, and returns how much it has written and read: it may leave the last bytes. It checks what it reads.
+func unquotePlain(out, contents []byte) (j, i int) {
+	out = out[:len(contents)]
+	w := searchWords
+	from, to := unsafe.Pointer(unsafe.SliceData(contents)), unsafe.Pointer(unsafe.SliceData(out))
+	for i <= len(contents)-8 { // and j <= i
+		p, q := unsafe.Add(from, i), unsafe.Add(to, j)
+		n, hit := 0, w.copyWord(q, p)
+		if hit == 0 {
+			if i > len(contents)-32 {
+				i, j = i+8, j+8
+				continue
+			}
+			n, hit = 8, w.copyWord(unsafe.Add(q, 8), unsafe.Add(p, 8))
+			if hit == 0 {
+				n, hit = 16, w.copyWord(unsafe.Add(q, 16), unsafe.Add(p, 16))
+				if hit == 0 {
+					n, hit = 24, w.copyWord(unsafe.Add(q, 24), unsafe.Add(p, 24))
+					if hit == 0 {
+						i, j = i+32, j+32
+						continue
+					}
+				}
+			}
+		}
+		n += bits.TrailingZeros64(hit) >> 3
+		i, j = i+n, j+n
+		if contents[i] != '\\' || i+1 == len(contents) {
+			break
+		}
+		c := plainEscape[contents[i+1]]
+		if c == 0 {
+			break
+		}
+		out[j] = c
+		i, j = i+2, j+1
+	}
+	return j, i
+}
+
+// uncleared returns n bytes that hold anything: what make does takes longer for a long text than to look at it. n must not be 0.
+func uncleared(n int) []byte {
+	var b strings.Builder // whose memory is not cleared
+	b.Grow(n)
+	b.WriteByte(0)
+	return unsafe.Slice(unsafe.StringData(b.String()), n)
+}
+
 // Unquote returns what the contents of a JSON string mean, as [AppendUnquoted] does.
 func Unquote(contents []byte) string {
 	// Callers stand deep on the stack of a goroutine that is young, or that waits most of the time and has its stack cut down then. What makes that grow
@@ -183,27 +288,11 @@ func AppendString(dst []byte, s string) []byte {
 	out := dst[:cap(dst)]
 	out[j] = '"'
 	j++
-	// Always len(out)-j >= len(b)-i+textSlack/2, so that a word can be written where the rest fits.
+	// Always len(out)-j >= len(b)-i+textSlack/2, so that words can be written where the rest fits.
 	i := 0
 	for {
-		for i <= len(b)-8 && j <= len(out)-8 {
-			w := binary.LittleEndian.Uint64(b[i:])
-			binary.LittleEndian.PutUint64(out[j:], w)
-			// As in skipString.
-			hit := (((w ^ ones*0x02) - ones*0x21) | ((w ^ ones*'\\') - ones) | w) & highs
-			if hit == 0 {
-				i, j = i+8, j+8
-				continue
-			}
-			k := bits.TrailingZeros64(hit) >> 3
-			i, j = i+k, j+k
-			short := shortEscape[b[i]]
-			if short == 0 || len(out)-j < len(b)-i+textSlack/2+1 {
-				break
-			}
-			out[j], out[j+1] = '\\', short
-			i, j = i+1, j+2
-		}
+		wrote, read := quotePlain(out[j:], b[i:])
+		i, j = i+read, j+wrote
 		for i < len(b) && safe[b[i]] {
 			out[j] = b[i]
 			i, j = i+1, j+1
