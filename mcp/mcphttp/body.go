@@ -22,7 +22,7 @@ type slowBody struct {
 	cut bool
 }
 
-// readBody reads a body to its end, which is also what lets the server see later that the client has gone. Who has done with it may give it back by reuse.
+// readBody reads a body to its end, which is also what lets the server see later that the client has gone. Who has done with it may put it into the stock.
 func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, slow *slowBody) ([]byte, error) {
 	if r.ContentLength > int64(h.o.MaxBody) {
 		return nil, errTooLarge
@@ -30,7 +30,7 @@ func (h *Handler) readBody(w http.ResponseWriter, r *http.Request, slow *slowBod
 	*slow = slowBody{w: w}
 	slow.owner = slow
 	h.bodies.enter(&slow.watched, time.Now())
-	body, err := readAll(r.Body, r.ContentLength, h.o.MaxBody)
+	body, err := h.stock.readAll(r.Body, r.ContentLength, h.o.MaxBody)
 	h.bodies.leave(&slow.watched)
 	if slow.cut {
 		// The server reads on while the answer is written, to see the client leave: it must not find that deadline.
@@ -49,13 +49,13 @@ func (s *slowBody) overdue() {
 }
 
 // readAll reads to the end, and not more than limit. n is how much is announced, -1 if nothing is.
-func readAll(body io.Reader, n int64, limit int) ([]byte, error) {
+func (s *stock) readAll(body io.Reader, n int64, limit int) ([]byte, error) {
 	if n == 0 || body == nil {
 		return nil, nil
 	}
 	var b []byte
 	if n > trusted {
-		b = usedBody(int(n) + 1) // nothing is given for the promise
+		b = s.get(int(n) + 1) // nothing is given for the promise
 	}
 	if b == nil {
 		size := min(n, trusted)
@@ -79,7 +79,14 @@ func readAll(body io.Reader, n int64, limit int) ([]byte, error) {
 			if n > 0 && len(b) > trusted {
 				next = n + 1 // it is keeping its word
 			}
-			b = append(largeBody(int(min(next, int64(limit)+1))), b...)
+			size := int(min(next, int64(limit)+1))
+			larger := s.get(size)
+			if larger == nil {
+				larger = make([]byte, 0, size)
+			}
+			larger = append(larger, b...)
+			s.put(b)
+			b = larger
 		}
 	}
 }

@@ -283,17 +283,38 @@ func (x *exchange) serve(p *post) {
 			p.m.Borrow()
 		}
 		buf := answerPool.Get().(*[]byte)
+		dst := x.h.room((*buf)[:0])
 		present := x.gone(p)
-		out := x.h.observed(x, p.delivery(x.era, x.session, peer), p.line, p.unit, (*buf)[:0])
+		out := x.h.observed(x, p.delivery(x.era, x.session, peer), p.line, p.unit, dst)
 		present()
 		x.finish(out)
-		if cap(out) > cap(*buf) && cap(out) <= maxPooled {
+		if cap(out) >= minStocked {
+			x.h.stock.put(out)
+		} else if cap(out) > cap(*buf) {
 			*buf = out
 		}
+		x.h.note(len(out))
 		answerPool.Put(buf)
 		return
 	}
 	x.serveApart(p, peer)
+}
+
+// room returns where to put an answer: small, unless answers are large these days.
+func (h *Handler) room(small []byte) []byte {
+	if n := h.answer.Load(); n >= minStocked {
+		if b := h.stock.get(int(n)); b != nil {
+			return b
+		}
+	}
+	return small
+}
+
+// note remembers how long an answer was, for room.
+func (h *Handler) note(n int) {
+	if before := h.answer.Load(); (before >= minStocked) != (n >= minStocked) || int64(n) > before && n >= minStocked {
+		h.answer.Store(int64(n))
+	}
 }
 
 // serveApart is serve where the stream may end before the function does, which must not be on the goroutine that has to return for that.

@@ -24,6 +24,8 @@ type Handler struct {
 	bodies watch         // that are read
 	waits  watch         // exchanges without answer
 	lines  lines
+	stock  stock
+	answer atomic.Int64 // length of answers: of the longest since there was one of the other kind, large or small
 
 	legacy     bool // the server speaks revisions with initialize
 	errVersion *jsonrpc2.Error

@@ -283,11 +283,11 @@ func TestReadAll(t *testing.T) {
 		text := strings.Repeat("x", n)
 		for _, announced := range []int64{-1, int64(n)} {
 			for _, r := range []io.Reader{strings.NewReader(text), iotestOne{strings.NewReader(text)}} {
-				if b, err := readAll(r, announced, n); err != nil || string(b) != text {
+				if b, err := new(stock).readAll(r, announced, n); err != nil || string(b) != text {
 					t.Errorf("%d, announced %d: %d bytes, %v", n, announced, len(b), err)
 				}
 			}
-			if _, err := readAll(strings.NewReader(text), announced, n-1); !errors.Is(err, errTooLarge) {
+			if _, err := new(stock).readAll(strings.NewReader(text), announced, n-1); !errors.Is(err, errTooLarge) {
 				t.Errorf("%d over the limit, announced %d: %v", n, announced, err)
 			}
 		}

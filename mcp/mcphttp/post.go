@@ -44,7 +44,8 @@ func (h *Handler) newPost(w http.ResponseWriter, r *http.Request) *post {
 
 func (p *post) done() {
 	if p.lent && !p.m.Taken() {
-		reuse(p.payload)
+		scribble(p.payload)
+		p.h.stock.put(p.payload)
 	}
 	*p = post{}
 	posts.Put(p)
