@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -22,8 +21,6 @@ func serveHTTP(addr string, s *mcp.Server) error {
 		return err
 	}
 	fmt.Fprintf(os.Stderr, "http://%s/mcp\n", l.Addr())
-	h := mcphttp.New(s, nil)
-	mux := http.NewServeMux()
-	h.Register(mux, "/mcp")
-	return h.Serve(ctx, l, mcphttp.NewServer(mux))
+	h := mcphttp.New(s, &mcphttp.Options{Path: "/mcp"})
+	return h.Serve(ctx, l, mcphttp.NewServer(h))
 }

@@ -25,6 +25,7 @@ type Handler struct {
 	waits  watch         // exchanges without answer
 	lines  lines
 	stock  stock
+	dates  dates
 	answer atomic.Int64 // length of answers: of the longest since there was one of the other kind, large or small
 
 	legacy     bool // the server speaks revisions with initialize
@@ -126,7 +127,7 @@ func (h *Handler) admit(w http.ResponseWriter, r *http.Request) *http.Request {
 }
 
 func (h *Handler) admitAnywhere(w http.ResponseWriter, r *http.Request) *http.Request {
-	if headerSize(r.Header) > h.o.MaxHeader {
+	if !h.measured(r) && headerSize(r.Header) > h.o.MaxHeader {
 		h.refuse(w, http.StatusRequestHeaderFieldsTooLarge, "", invalidRequest("the headers are too large"))
 		return nil
 	}
@@ -148,6 +149,12 @@ func (h *Handler) admitAnywhere(w http.ResponseWriter, r *http.Request) *http.Re
 		return nil
 	}
 	return r
+}
+
+// measured reports whether the server has refused larger headers already.
+func (h *Handler) measured(r *http.Request) bool {
+	srv, _ := r.Context().Value(http.ServerContextKey).(*http.Server)
+	return srv != nil && srv.MaxHeaderBytes > 0 && srv.MaxHeaderBytes <= h.o.MaxHeader
 }
 
 func headerSize(header http.Header) (n int) {

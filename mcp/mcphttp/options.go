@@ -99,7 +99,8 @@ type Options struct {
 
 	// MaxBody is the size of a request's body in bytes; larger ones are answered 413.
 	MaxBody int
-	// MaxHeader is the size of a request's headers in bytes; larger ones are answered 431. [NewServer] makes the server not read them at all.
+	// MaxHeader is the size of a request's headers in bytes; larger ones are answered 431. [NewServer] makes the server not read them at all; one that reads no
+	// more than MaxHeader, but for the few KiB it allows itself, is trusted with it.
 	MaxHeader int
 	// MaxSessions is how many sessions there may be. The one that was idle longest, for at least a minute and without a stream, makes place for
 	// a new one; else that is answered 503. MaxPerCaller is how many one principal may have.

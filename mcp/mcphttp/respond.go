@@ -3,6 +3,7 @@ package mcphttp
 import (
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/tandem-rpc/tandem/jsonrpc2"
@@ -65,6 +66,26 @@ func (h *Handler) methodNotAllowed(w http.ResponseWriter, allow string) {
 	h.refuse(w, http.StatusMethodNotAllowed, "", &jsonrpc2.Error{Code: jsonrpc2.CodeInvalidRequest, Message: "Method not allowed"})
 }
 
+// wholeAnswer is up to where net/http sees the length of an answer itself, which costs it less.
+const wholeAnswer = 2 << 10
+
+// dates has the value of the header Date (RFC 9110 section 6.6.1), which net/http would make anew for each answer.
+type dates struct{ last atomic.Pointer[date] }
+
+type date struct {
+	second int64
+	values []string
+}
+
+func (d *dates) value(now time.Time) []string {
+	last := d.last.Load()
+	if second := now.Unix(); last == nil || last.second != second {
+		last = &date{second, []string{now.UTC().Format(http.TimeFormat)}}
+		d.last.Store(last)
+	}
+	return last.values
+}
+
 // longAnswer is from where on an answer does not fit the buffers on its way, and a client that does not read could hold us.
 const longAnswer = 16 << 10
 
@@ -74,7 +95,10 @@ func (h *Handler) reply(w http.ResponseWriter, l *line, status int, body []byte)
 	l.outbound(body)
 	header := w.Header()
 	header["Content-Type"] = jsonType
-	header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	if status != http.StatusOK || len(body) >= wholeAnswer {
+		header["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	header["Date"] = h.dates.value(time.Now())
 	if status != http.StatusOK {
 		w.WriteHeader(status)
 	}
