@@ -128,24 +128,25 @@ func (d *Dispatcher) handleBatch(ctx context.Context, frame []byte, n int) []byt
 			*a = entry{&Request{id: orNull(e.id)}, fixedOutcome(ErrInvalidRequest)}
 			return true
 		}
-		r := d.request(&e)
+		m := &dispatched{Context: ctx, Request: Request{Method: methodName(&e), id: e.id, params: e.params, codec: d.c.codec}}
+		r := &m.Request
 		route, refused := d.admit(ctx, r, scope)
 		switch {
 		case r.IsNotification():
 			if route != nil {
-				d.run(ctx, r, route, nil)
+				d.run(m, route, nil)
 			}
 		case refused != nil:
 			*a = entry{r, fixedOutcome(refused)}
 		case route.order == Ordered:
-			*a = entry{r, d.run(ctx, r, route, nil)}
+			*a = entry{r, d.run(m, route, nil)}
 		default:
-			ctx, done := scope.add(ctx, r)
+			done := scope.add(m)
 			slots <- struct{}{}
 			running.Go(func() {
 				defer func() { <-slots }()
 				defer done()
-				*a = entry{r, d.run(ctx, r, route, nil)}
+				*a = entry{r, d.run(m, route, nil)}
 			})
 		}
 		return true
@@ -160,7 +161,7 @@ type scope struct {
 	open []*scoped
 }
 
-// scoped is one such request. It stands in the context of its handler.
+// scoped is one such request.
 type scoped struct {
 	id     ID
 	method string
@@ -168,17 +169,15 @@ type scoped struct {
 	cancel context.CancelCauseFunc
 }
 
-type scopedKey struct{}
-
-// add returns the context of a request that can be cancelled from now on, and what ends that.
-func (s *scope) add(ctx context.Context, r *Request) (context.Context, func()) {
-	ctx, stop := context.WithCancelCause(ctx)
-	id, _ := r.ID()
-	q := &scoped{id: id, method: r.Method, cancel: stop}
+// add says that a request can be cancelled from now on, and returns what ends that.
+func (s *scope) add(m *dispatched) (done func()) {
+	ctx, stop := context.WithCancelCause(m.Context)
+	id, _ := m.ID()
+	m.Context, m.scoped = ctx, &scoped{id: id, method: m.Method, cancel: stop}
 	s.mu.Lock()
-	s.open = append(s.open, q)
+	s.open = append(s.open, m.scoped)
 	s.mu.Unlock()
-	return context.WithValue(ctx, scopedKey{}, q), func() { stop(nil) }
+	return func() { stop(nil) }
 }
 
 // cancel cancels the requests so far that the params of a cancellation name. Outside a batch s is nil and there are none.

@@ -79,7 +79,8 @@ func (d *Dispatcher) single(ctx context.Context, e *envelope, name string, hold 
 	if name == "" {
 		name = methodName(e)
 	}
-	return d.one(ctx, &Request{Method: name, id: e.id, params: e.params, codec: d.c.codec, chunk: hold, long: e.long}, nil, dst)
+	m := &dispatched{Context: ctx, Request: Request{Method: name, id: e.id, params: e.params, codec: d.c.codec, chunk: hold, long: e.long}}
+	return d.one(m, dst)
 }
 
 func orNull(id []byte) []byte {
@@ -95,10 +96,19 @@ func refusal(id []byte, err *Error) []byte {
 	return o.appendResponse(nil, id)
 }
 
-func (d *Dispatcher) request(e *envelope) *Request {
-	r := &Request{id: e.id, params: e.params, codec: d.c.codec}
-	r.Method = methodName(e)
-	return r
+// dispatched is a message on its way through a dispatcher, and the context that its handler gets.
+type dispatched struct {
+	context.Context
+	Request
+	scoped *scoped // of one in a batch that can be cancelled
+}
+
+// Value implements context.Context.
+func (m *dispatched) Value(key any) any {
+	if key == (requestKey{}) {
+		return &m.Request
+	}
+	return m.Context.Value(key)
 }
 
 func methodName(e *envelope) string {
@@ -108,9 +118,10 @@ func methodName(e *envelope) string {
 	return string(e.method)
 }
 
-// one answers a single request or notification. scope is of the batch it stands in. The answer is appended to dst.
-func (d *Dispatcher) one(ctx context.Context, r *Request, scope *scope, dst []byte) []byte {
-	route, refused := d.admit(ctx, r, scope)
+// one answers a single request or notification. The answer is appended to dst.
+func (d *Dispatcher) one(m *dispatched, dst []byte) []byte {
+	r := &m.Request
+	route, refused := d.admit(m.Context, r, nil)
 	switch {
 	case refused != nil && !r.IsNotification():
 		o := fixedOutcome(refused)
@@ -118,7 +129,7 @@ func (d *Dispatcher) one(ctx context.Context, r *Request, scope *scope, dst []by
 	case route == nil:
 		return nil
 	}
-	o := d.run(ctx, r, route, dst)
+	o := d.run(m, route, dst)
 	if o.member == nil {
 		return nil
 	}
@@ -147,17 +158,21 @@ func (d *Dispatcher) admit(ctx context.Context, r *Request, scope *scope) (*rout
 }
 
 // run calls a handler and encodes its answer, at the end of dst if that is not nil. The outcome is empty if none is owed.
-func (d *Dispatcher) run(ctx context.Context, r *Request, route *route, dst []byte) (o outcome) {
-	ctx = d.c.capture(context.WithValue(ctx, requestKey{}, r), r)
-	start := time.Now()
+func (d *Dispatcher) run(m *dispatched, route *route, dst []byte) (o outcome) {
+	r := &m.Request
+	ctx := d.c.capture(m, r)
+	var start time.Time
+	if d.c.Observe != nil {
+		start = time.Now()
+	}
 	v, err := run(route.h, ctx, r)
-	switch q, _ := ctx.Value(scopedKey{}).(*scoped); {
+	switch {
 	case r.IsNotification():
 		if err != nil {
 			d.c.report(ctx, r, err)
 		}
-	case q != nil:
-		o = d.c.settle(ctx, r, q.conv.Load(), v, err, dst)
+	case m.scoped != nil:
+		o = d.c.settle(ctx, r, m.scoped.conv.Load(), v, err, dst)
 	default:
 		o = d.c.settle(ctx, r, nil, v, err, dst)
 	}
