@@ -108,15 +108,15 @@ func (a appending) Append(dst []byte, v any) ([]byte, error) {
 type whole struct{ v any }
 
 // wholeResult prepares what a closure returned for the codec. Results that cannot be empty pass as they are.
-func wholeResult(v any) any {
-	switch v := v.(type) {
+func wholeResult(result any) any {
+	switch v := result.(type) {
 	case nil:
 		return emptyResult
 	case TextResult:
-		return v
+		return result
 	case *CallToolResult:
 		if v != nil {
-			return v
+			return result
 		}
 		return emptyResult
 	case json.RawMessage:
@@ -128,7 +128,7 @@ func wholeResult(v any) any {
 	case resultTyper:
 		return v
 	}
-	return whole{v}
+	return whole{result}
 }
 
 var (

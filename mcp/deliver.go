@@ -54,9 +54,7 @@ func (s *Server) Deliver(ctx context.Context, d Delivery, dst []byte) []byte {
 	if out == nil || e.modern && ctx.Err() != nil && !errors.Is(context.Cause(ctx), cancel.ErrClosing) {
 		return nil
 	}
-	e.session.mu.Lock()
-	silent := e.silent
-	e.session.mu.Unlock()
+	silent := e.silenced()
 	answer := out[n:]
 	if len(silent) > 0 {
 		if answer = without(answer, silent); answer == nil {

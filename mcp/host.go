@@ -145,13 +145,19 @@ func (s *Server) broken(ctx context.Context) []byte {
 // handle gives a payload to the dispatcher that all hosts share.
 func (s *Server) handle(e *entry, payload []byte) []byte {
 	out := s.hosted.Handle(e, payload)
-	e.session.mu.Lock()
-	silent := e.silent
-	e.session.mu.Unlock()
-	if len(silent) == 0 {
-		return out
+	if silent := e.silenced(); len(silent) > 0 {
+		return without(out, silent)
 	}
-	return without(out, silent)
+	return out
+}
+
+// silenced returns the requests that are owed no answer. All have returned; the only one has done so on this goroutine.
+func (e *entry) silenced() []jsonrpc2.ID {
+	if !e.single {
+		e.session.mu.Lock()
+		defer e.session.mu.Unlock()
+	}
+	return e.silent
 }
 
 // hostedOptions are those of the dispatcher of payloads.
