@@ -22,6 +22,10 @@ type envelope struct {
 	// answer each other for ever, from one that is owed an answer.
 	response bool
 
+	// bare says that the message has neither method, result nor error. It is a broken
+	// response if its id is that of a call of ours, and else an invalid request.
+	bare bool
+
 	// malformed marks a kindResponse that breaks section 5: wrong version, no
 	// usable id, both result and error, or an error that is no object. What is in
 	// the error object is not looked at.
@@ -334,6 +338,7 @@ func (e *envelope) set(m member, value []byte, escaped bool) bool {
 func (e *envelope) classify(seen, twice, wrong member) {
 	hasID, hasMethod := seen&memberID != 0, seen&memberMethod != 0
 	e.response = !hasMethod && seen&(memberResult|memberError) != 0
+	e.bare = !hasMethod && !e.response
 	if twice != 0 {
 		if twice&memberID != 0 {
 			e.id, e.idNull = nil, false // which of them was meant?

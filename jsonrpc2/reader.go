@@ -220,13 +220,10 @@ func (c *Conn) takeBatch(frame []byte, n int) {
 	e := &c.env
 	if responses {
 		scanBatch(frame, e, func() bool {
-			if e.response {
-				if e.kind == kindResponse {
-					c.deliver(e)
-				} else {
-					c.deliverInvalid(e)
-				}
-			} else {
+			switch {
+			case e.kind == kindResponse:
+				c.deliver(e)
+			case !c.deliverInvalid(e):
 				c.c.report(c.base, nil, errBatchDropped)
 			}
 			return true
@@ -239,12 +236,10 @@ func (c *Conn) takeBatch(frame []byte, n int) {
 	scanBatch(frame, e, func() bool {
 		i++
 		switch {
-		case e.response:
-			if e.kind == kindResponse {
-				c.deliver(e)
-			} else if !c.deliverInvalid(e) {
-				c.c.report(c.base, nil, errStrayResponse)
-			}
+		case e.kind == kindResponse:
+			c.deliver(e)
+			return true
+		case e.kind == kindInvalid && c.deliverInvalid(e):
 			return true
 		case e.kind == kindInvalid:
 			c.c.report(c.base, nil, &UnitError{Reason: e.bad})

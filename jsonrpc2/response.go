@@ -50,7 +50,7 @@ func (c *Conn) deliver(e *envelope) {
 
 // deliverInvalid fails the call that an invalid message seems to answer. It returns false if the message is none of that kind, and is owed an answer.
 func (c *Conn) deliverInvalid(e *envelope) bool {
-	if e.id != nil && e.method == nil {
+	if e.id != nil && (e.response || e.bare) {
 		if p, _ := c.takeCall(e.id); p != nil {
 			p.fail(fmt.Errorf("%w: %s", ErrInvalidResponse, e.bad))
 			return true

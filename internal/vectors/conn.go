@@ -261,9 +261,9 @@ func (p *peer) batch(s Step) {
 	}
 }
 
-// value is the params as an argument: nil for none.
+// value is the params as an argument: nil for none, which null says too.
 func (l local) value() any {
-	if l.params == nil {
+	if l.params == nil || string(l.params) == "null" {
 		return nil
 	}
 	return l.params

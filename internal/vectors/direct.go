@@ -51,7 +51,7 @@ func (v *Vector) payloads() [][]byte {
 		if i == 0 {
 			payload = bytes.TrimPrefix(payload, byteOrderMark)
 		}
-		if s.Kind == "" && (v.Framing != "line" || len(bytes.TrimSpace(payload)) > 0) {
+		if s.Kind == "" && (v.Framing != "line" || len(bytes.Trim(payload, " \t\r")) > 0) {
 			all = append(all, payload)
 		}
 	}
