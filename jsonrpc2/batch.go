@@ -191,7 +191,9 @@ func (s *scope) cancel(conv *cancel.Convention, params []byte) {
 	defer s.mu.Unlock()
 	for _, q := range s.open {
 		if q.id.Equal(id) && !conv.Exempts(q.method) {
-			q.conv.Store(conv)
+			if conv.Silent || conv.Code != 0 { // of several that answer, the first decides
+				q.conv.CompareAndSwap(nil, conv)
+			}
 			q.cancel(cancel.ByPeer{Method: conv.Method, Reason: conv.Why(params)})
 		}
 	}

@@ -84,11 +84,14 @@ func run(h Handler, ctx context.Context, r *Request) (v any, err error) {
 }
 
 // settle is outcome by the rules of the convention, if any, with which the other side cancelled the request: a silent one is owed no answer, and a
-// context's error is answered with the convention's code.
+// context's error is answered with the convention's code. What else went wrong is reported all the same.
 func (c *config) settle(ctx context.Context, r *Request, conv *cancel.Convention, v any, err error, dst []byte) outcome {
 	if conv != nil {
 		switch {
 		case conv.Silent:
+			if _, told := errors.AsType[*Error](err); err != nil && !told && !isContextError(err) {
+				c.report(ctx, r, err)
+			}
 			return outcome{}
 		case err != nil && conv.Code != 0 && isContextError(err):
 			err = &Error{Code: Code(conv.Code), Message: conv.Text()}
