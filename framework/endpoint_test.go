@@ -21,6 +21,7 @@ var (
 	_ framework.Sessioned = (*mcphttp.Site)(nil)
 	_ framework.FrontEnd  = (*mcphttp.Site)(nil)
 	_ framework.Replayed  = (*mcphttp.Site)(nil)
+	_ framework.Secretive = (*mcphttp.Site)(nil)
 )
 
 // page is a Web whose answers say what it was asked.

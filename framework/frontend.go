@@ -32,6 +32,13 @@ type Replayed interface {
 	Superseded() []string
 }
 
+// Secretive is implemented by front ends whose protocol has secrets under names that package logging does not know.
+type Secretive interface {
+	// Secrets are the names of members whose values must not be logged, as in Runtime.Redact. Recordings and the inspect page keep what they hold: it is
+	// how a reader, and --replay, tell what belongs together.
+	Secrets() []string
+}
+
 // Exiter is implemented by front ends whose protocol says with which code the process ends. Without it the code is 0 when the session ended
 // well, the end of the input included, and 1 when it ended with an error.
 type Exiter interface {

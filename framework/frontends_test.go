@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-hclog"
+
 	"github.com/tandem-rpc/tandem/framework"
 	"github.com/tandem-rpc/tandem/lsp"
 	"github.com/tandem-rpc/tandem/mcp"
@@ -20,8 +22,10 @@ var (
 	_ framework.Exiter   = (*lsp.Server)(nil)
 	_ framework.Replayed = (*lsp.Server)(nil)
 	_ framework.Replayed = (*mcp.Server)(nil)
-	_ framework.Parented = (*lsp.Server)(nil)
-	_ framework.FrontEnd = (*mcp.Server)(nil)
+
+	_ framework.Secretive = (*mcp.Server)(nil)
+	_ framework.Parented  = (*lsp.Server)(nil)
+	_ framework.FrontEnd  = (*mcp.Server)(nil)
 )
 
 // One address serves an editor and an agent.
@@ -62,4 +66,33 @@ func readUntil(t *testing.T, c net.Conn, text string) string {
 		got = append(got, b)
 	}
 	return string(got)
+}
+
+// What a protocol knows for a secret is in no log.
+func TestSecretsOfProtocol(t *testing.T) {
+	var log sink
+	rt := framework.Runtime{Logger: hclog.New(&hclog.LoggerOptions{Level: hclog.Debug, Output: &log})}
+	a, b := net.Pipe()
+	done := make(chan error, 1)
+	go func() { done <- rt.ServeConn(context.Background(), a, &mcp.Server{Name: "agent's"}) }()
+	r := bufio.NewReader(b)
+	for _, message := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","requestState":"CANARY"}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tasks/get","params":{"taskId":"CANARY"}}`,
+	} {
+		_, _ = io.WriteString(b, message+"\n")
+		if _, err := r.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = b.Close()
+	<-done
+	for _, want := range []string{`\"requestState\":\"[redacted]\"`, `\"taskId\":\"[redacted]\"`} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log has no %s", want)
+		}
+	}
+	if strings.Contains(log.String(), "CANARY") {
+		t.Errorf("a secret is in the log: %s", log.String())
+	}
 }

@@ -26,11 +26,15 @@ func (rt *Runtime) options(fe protocol, log hclog.Logger, at place) *jsonrpc2.Op
 	case o.Linger == 0:
 		o.Linger = at.linger
 	}
+	redact := rt.Redact
+	if s, ok := fe.(Secretive); ok {
+		redact = slices.Concat(redact, s.Secrets())
+	}
 	if log.IsDebug() {
-		o.Tap = jsonrpc2.Taps(logging.NewTraffic(rt.Logger, &logging.Options{Redact: rt.Redact, Protocol: fe.Protocol(), Connection: at.name}), o.Tap)
+		o.Tap = jsonrpc2.Taps(logging.NewTraffic(rt.Logger, &logging.Options{Redact: redact, Protocol: fe.Protocol(), Connection: at.name}), o.Tap)
 	}
 	if rt.Logger != nil {
-		o.Report = reporter(log, logging.NewRedactor(rt.Redact...), o.Report)
+		o.Report = reporter(log, logging.NewRedactor(redact...), o.Report)
 	}
 	if rt.Metrics != nil {
 		o.Observe = observer(rt.Metrics, conventions, o.Observe)

@@ -32,6 +32,10 @@ func (s *Server) Opaque() []string {
 	return []string{"**.taskId", "**.nextCursor", "**.requestState"}
 }
 
+// Secrets names what lets whoever has it go on in the name of somebody else: the state of a request that needs more input (MCP 2026-07-28), and the id of a
+// task, which is all it takes to read its result where clients are not told apart. They are kept out of logs.
+func (s *Server) Secrets() []string { return []string{"requestState", "taskId"} }
+
 // Superseded names the notifications that say that something is no longer as it was (MCP 2025-11-25, "Resources", "Tools", "Prompts"). Several in a row say
 // no more than one, and a server may join them.
 func (s *Server) Superseded() []string {

@@ -45,6 +45,9 @@ func (s *Site) Mount(o *jsonrpc2.Options) (*jsonrpc2.Mux, error) { return s.Serv
 // Opaque is [mcp.Server.Opaque].
 func (s *Site) Opaque() []string { return s.Server.Opaque() }
 
+// Secrets is [mcp.Server.Secrets].
+func (s *Site) Secrets() []string { return s.Server.Secrets() }
+
 // Superseded is [mcp.Server.Superseded].
 func (s *Site) Superseded() []string { return s.Server.Superseded() }
 
