@@ -105,12 +105,9 @@ func (e *ElicitResult) Decode(v any) error {
 	}
 	err := jsonrpc2.DefaultCodec.Unmarshal(e.Content, v)
 	if err != nil {
-		// 3.0 is an integer to a schema and not to a Go int: once more, with numbers in their shortest form.
-		var plain any
-		if json.Unmarshal(e.Content, &plain) == nil {
-			if again, failed := json.Marshal(plain); failed == nil {
-				err = jsonrpc2.DefaultCodec.Unmarshal(again, v)
-			}
+		// 3.0 is an integer to a schema and not to a Go int: once more, with those written as 3.
+		if again := wholeNumbers(e.Content); again != nil {
+			err = jsonrpc2.DefaultCodec.Unmarshal(again, v)
 		}
 	}
 	if err != nil {

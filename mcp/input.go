@@ -92,13 +92,10 @@ func (in *input) decode(a Arguments, v any) error {
 	}
 	err := jsonrpc2.DefaultCodec.Unmarshal(raw, v)
 	if err != nil {
-		// 3.0 and 3e0 are integers to a schema and not to a Go int: once more, with numbers in their shortest form.
-		var plain any
-		if json.Unmarshal(raw, &plain) == nil {
-			if again, e := json.Marshal(plain); e == nil {
-				in.reset(v)
-				err = jsonrpc2.DefaultCodec.Unmarshal(again, v)
-			}
+		// 3.0 and 3e0 are integers to a schema and not to a Go int: once more, with those written as 3.
+		if again := wholeNumbers(raw); again != nil {
+			in.reset(v)
+			err = jsonrpc2.DefaultCodec.Unmarshal(again, v)
 		}
 	}
 	if err != nil {
