@@ -16,7 +16,8 @@ type checks struct {
 	enum    bool // only what is listed: strings, numbers, null
 	null    bool
 	strings []string
-	numbers []float64
+	many    map[string]struct{} // strings, where there are too many to go through
+	numbers []float64           // in order
 
 	minLength, maxLength int
 	pattern              *regexp.Regexp
@@ -32,6 +33,7 @@ type checks struct {
 const (
 	fastPattern = 128      // instructions
 	fastText    = 64 << 10 // bytes a pattern is held against here
+	fewStrings  = 8        // of an enum, which are gone through
 )
 
 // compileChecks returns nil checks if there is nothing to check, and false for what it cannot express.
@@ -107,13 +109,34 @@ func (c *checks) compileEnum(s *jsonschema.Schema) bool {
 			c.numbers = append(c.numbers, float64(e))
 		}
 	}
+	slices.Sort(c.numbers)
+	if len(c.strings) > fewStrings {
+		c.many = make(map[string]struct{}, len(c.strings))
+		for _, e := range c.strings {
+			c.many[e] = struct{}{}
+		}
+	}
 	return true
+}
+
+// lists reports whether raw is one of the strings of the enum.
+func (c *checks) lists(raw []byte) bool {
+	if c.many != nil {
+		_, ok := c.many[string(raw)]
+		return ok
+	}
+	return slices.ContainsFunc(c.strings, func(e string) bool { return e == string(raw) })
+}
+
+func (c *checks) listsNumber(v float64) bool {
+	_, ok := slices.BinarySearch(c.numbers, v)
+	return ok
 }
 
 // text checks what stands between the quotes of a string.
 func (c *checks) text(raw []byte) bool {
 	escaped := bytes.IndexByte(raw, '\\') >= 0
-	if c.enum && (escaped || !slices.ContainsFunc(c.strings, func(e string) bool { return e == string(raw) })) {
+	if c.enum && (escaped || !c.lists(raw)) {
 		return false
 	}
 	if c.pattern != nil && (escaped || len(raw) > fastText || !c.pattern.Match(raw)) {
@@ -139,7 +162,7 @@ func (c *checks) number(text []byte) bool {
 	v, err := strconv.ParseFloat(string(text), 64)
 	switch {
 	case err != nil,
-		c.enum && !slices.Contains(c.numbers, v),
+		c.enum && !c.listsNumber(v),
 		v < c.low, v > c.high, c.above && v == c.low, c.below && v == c.high:
 		return false
 	}

@@ -90,6 +90,48 @@ func TestSchemaCost(t *testing.T) {
 	}
 }
 
+// An enum costs what its values cost, for each value that is compared with them, and so does it to say what is wrong.
+func TestEnumCost(t *testing.T) {
+	var names, numbers []string
+	for i := range 5000 {
+		names, numbers = append(names, fmt.Sprintf("%q", fmt.Sprint("v", i))), append(numbers, fmt.Sprint(i))
+	}
+	schemaOf := func(format string, values []string) *schema {
+		s, err := givenSchema(json.RawMessage(fmt.Sprintf(format, strings.Join(values, ","))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	repeated := func(item, last string, n int) []byte { return []byte("[" + strings.Repeat(item+",", n) + last + "]") }
+	one, list := `{"enum":[%s]}`, `{"type":"array","items":{"enum":[%s]}}`
+	for _, c := range []struct {
+		name   string
+		schema *schema
+		value  []byte
+		want   string // the beginning of the error; "": none
+	}{
+		{"a few", schemaOf(list, names), repeated(`"v4999"`, `"v\u0030"`, 100), ""},
+		{"a few numbers", schemaOf(list, numbers), repeated("4999", "0e0", 30), ""},
+		{"a few with a wrong one", schemaOf(list, names), repeated(`"v4999"`, `"x"`, 100), `/100: want one of "v0", `},
+		{"many", schemaOf(list, names), repeated(`"v4999"`, `"v0"`, 300_000), ""},
+		{"many numbers", schemaOf(list, numbers), repeated("4999", "0", 600_000), ""},
+		{"many with a wrong one", schemaOf(list, names), repeated(`"v4999"`, `"x"`, 300_000), errExpensive.Error()},
+		{"many numbers with a wrong one", schemaOf(list, numbers), repeated("4999", "-1", 600_000), errExpensive.Error()},
+		{"a large value", schemaOf(one, names), repeated(`{"a":[1,"x"]}`, `{}`, 50_000), `x: want one of "v0", `},
+		{"a member", schemaOf(`{"enum":[%s,{"a":[1,null,true,{}]}]}`, names), []byte(`{"a":[1.0,null,true,{}]}`), ""},
+	} {
+		begun := time.Now()
+		err := c.schema.validate(c.value, "x")
+		if got := fmt.Sprint(err); c.want == "" && err != nil || !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %.100s, want %q", c.name, got, c.want)
+		}
+		if took := time.Since(begun); took > 20*time.Second {
+			t.Errorf("%s: took %v", c.name, took)
+		}
+	}
+}
+
 func TestComplaints(t *testing.T) {
 	for _, c := range []struct{ name, schema, value, want string }{
 		{"reference", `{"properties":{"a":{"$ref":"#/$defs/s"}},"$defs":{"s":{"type":"string"}}}`, `{"a":1}`, "/a: want string, got integer"},

@@ -14,6 +14,9 @@ func (a *anatomy) spend(s *jsonschema.Schema, v any, left *int) bool {
 	if n := a.patterns[s]; n > 0 {
 		*left -= sizeOf(v) * n / 1000
 	}
+	if n := len(s.Enum); n > 0 {
+		*left -= n / comparisons(v)
+	}
 	if *left < 0 {
 		return false
 	}
@@ -37,6 +40,17 @@ func (a *anatomy) spend(s *jsonschema.Schema, v any, left *int) bool {
 	}
 	return true
 }
+
+// comparisons is how many values of an enum v is compared with in the time of a step. Numbers are compared exactly, which takes long.
+func comparisons(v any) int {
+	if _, number := v.(float64); number {
+		return 2
+	}
+	return 8
+}
+
+// enumStep is comparisons where the values are only explained.
+const enumStep = 16
 
 func (a *anatomy) spendItems(part subschema, items []any, left *int) bool {
 	if part.place == oneItem && part.index < len(items) {
