@@ -55,12 +55,26 @@ func (p *run) beside(ctx context.Context) (stop func(), err error) {
 			}
 		}()
 	}
-	return func() {
-		end, stop := context.WithTimeout(context.WithoutCancel(ctx), besideGrace)
-		defer stop()
-		_ = p.rt.Shutdown(end) // who goes on longer has lost his connection
-		for range endpoints {
-			<-ended
+	return func() { endBeside(context.WithoutCancel(ctx), p.rt.Shutdown, ended, len(endpoints)) }, nil
+}
+
+// endBeside ends what runs on n endpoints, each of which says when it has ended.
+func endBeside(ctx context.Context, shutdown func(context.Context) error, ended <-chan struct{}, n int) {
+	ctx, stop := context.WithTimeout(ctx, besideGrace)
+	defer stop()
+	var over <-chan time.Time
+	if shutdown(ctx) != nil {
+		// Who goes on longer has lost his connection. To one that takes nothing its last answers would still be written for a while, and whoever was
+		// on the main connection waits for the end of the program.
+		t := time.NewTimer(stuckGrace)
+		defer t.Stop()
+		over = t.C
+	}
+	for range n {
+		select {
+		case <-ended:
+		case <-over:
+			return
 		}
-	}, nil
+	}
 }
