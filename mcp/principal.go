@@ -1,6 +1,9 @@
 package mcp
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 type principalKey struct{}
 
@@ -16,3 +19,8 @@ func PrincipalFrom(ctx context.Context) (key string, ok bool) {
 	key, _ = ctx.Value(principalKey{}).(string)
 	return key, key != ""
 }
+
+// Identity says who a request comes from: a key that is the same for all requests of one caller and of nobody else, as for [WithPrincipal], and until when
+// that is known, the zero time for ever. What checks credentials in front of a host hands one over with [WithCaller], as mcpauth does; mcphttp then lets
+// sessions, tasks and states belong to that caller. It may be called by many goroutines at once.
+type Identity func() (key string, until time.Time)

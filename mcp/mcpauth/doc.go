@@ -25,6 +25,8 @@
 //	mux.Handle("/mcp", resource.Protect(handler))
 //	mux.Handle("/mcp/", resource.Protect(handler))
 //
+// An mcphttp.Handler takes Protect as its Options.Protect instead: Host and Origin are then checked before tokens are.
+//
 // A client without a token is answered 401 with a challenge that names the metadata document; the document names the issuer; the client logs its user
 // in there and comes back. Nothing else has to be configured on either side.
 //

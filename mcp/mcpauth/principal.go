@@ -115,9 +115,17 @@ func PrincipalFrom(ctx context.Context) (*Principal, bool) {
 }
 
 // WithPrincipal returns a context for which [PrincipalFrom] returns p. Protect does this for requests; programs need it for transports without
-// HTTP, such as stdio, where who calls is settled by the environment, and tests for closures that ask.
+// HTTP, such as stdio, where who calls is settled by the environment, and tests for closures that ask. It says to an mcphttp.Handler, too, what [Identify]
+// would.
 func WithPrincipal(ctx context.Context, p *Principal) context.Context {
-	return mcp.WithCaller(ctx, p)
+	return mcp.WithCaller(mcp.WithCaller(ctx, p), mcp.Identity(p.identity))
+}
+
+func (p *Principal) identity() (key string, until time.Time) {
+	if p == nil {
+		return "", time.Time{}
+	}
+	return p.Key(), p.Expiry
 }
 
 // clip shortens what a peer sent, so that a message never carries more than a line of it.

@@ -170,6 +170,8 @@ func headerSize(header http.Header) (n int) {
 func (h *Handler) caller(w http.ResponseWriter, r *http.Request) (key string, until time.Time, ok bool) {
 	if h.o.Principal != nil {
 		key, until = h.o.Principal(r)
+	} else if who, known := mcp.CallerFrom[mcp.Identity](r.Context()); known && who != nil {
+		key, until = who()
 	}
 	if h.o.OriginWithToken && key == "" && r.Context().Value(strangerKey{}) != nil {
 		h.report(r.Context(), errForeignLater)

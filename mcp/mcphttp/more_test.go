@@ -295,3 +295,59 @@ func TestKeptArguments(t *testing.T) {
 }
 
 var keep [][]byte
+
+// A handler that is protected and has no Principal goes by who the tokens are of, wherever Protect stands.
+func TestProtectAlone(t *testing.T) {
+	verifier, err := mcpauth.NewStatic(mcpauth.StaticToken{Token: "the-token-of-ada-1", Subject: "ada"}, mcpauth.StaticToken{Token: "the-token-of-bob-2", Subject: "bob"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resource, err := mcpauth.New(mcpauth.Options{Resource: "https://mcp.example.com/mcp", Issuers: []string{"https://login.example.com"}, Verifier: verifier})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada, bob := header{"Authorization": "Bearer the-token-of-ada-1"}, header{"Authorization": "Bearer the-token-of-bob-2"}
+	for name, h := range map[string]http.Handler{
+		"as an option": New(newServer(&fixture{t: t}), &Options{Protect: resource.Protect}),
+		"in front":     resource.Protect(New(newServer(&fixture{t: t}), nil)),
+	} {
+		id := directWith(h, "POST", initialize, ada).Header().Get("Mcp-Session-Id")
+		session := header{"Mcp-Session-Id": id, "Mcp-Protocol-Version": "2025-11-25"}
+		for _, method := range []string{"POST", "DELETE"} {
+			body := ""
+			if method == "POST" {
+				body = request("1", "ping", "")
+			}
+			if w := directWith(h, method, body, merge(session, bob)); w.Code != 404 {
+				t.Errorf("%s, bob, %s: %d %s", name, method, w.Code, w.Body)
+			}
+		}
+		if w := directWith(h, "POST", request("1", "ping", ""), merge(session, ada)); id == "" || w.Code != 200 {
+			t.Errorf("%s, ada: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
+// An identity that ends takes the stream with it, as one of Options.Principal does; and what Principal says counts more.
+func TestIdentity(t *testing.T) {
+	identified := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			who := mcp.Identity(func() (string, time.Time) { return principals(r) })
+			next.ServeHTTP(w, r.WithContext(mcp.WithCaller(r.Context(), who)))
+		})
+	}
+	f := serve(t, &Options{Protect: identified})
+	a := f.do("POST", initialize, header{"X-Who": "ada"})
+	session := header{"Mcp-Session-Id": a.header.Get("Mcp-Session-Id")}
+	if a := f.do("POST", request("1", "ping", ""), merge(session, header{"X-Who": "bob"})); a.status != 404 {
+		t.Errorf("bob: %+v", a)
+	}
+	f.stream("GET", "", merge(session, header{"X-Who": "ada", "X-Until": "1s"})).end()
+
+	f = serve(t, &Options{Protect: identified, Principal: func(*http.Request) (string, time.Time) { return "the house", time.Time{} }})
+	a = f.do("POST", initialize, header{"X-Who": "ada"})
+	session = header{"Mcp-Session-Id": a.header.Get("Mcp-Session-Id")}
+	if a := f.do("POST", request("1", "ping", ""), merge(session, header{"X-Who": "bob"})); a.status != 200 {
+		t.Errorf("bob of the house: %+v", a)
+	}
+}

@@ -87,7 +87,8 @@ type Options struct {
 	Protect func(http.Handler) http.Handler
 	// Principal says who a request comes from, by a key that is the same for all requests of one caller and of nobody else, and until when that
 	// is known; the zero time is for ever. Sessions belong to who began them, and so do tasks and the states of calls that ask, unless Protect has said whose
-	// those are ([mcp.WithPrincipal]). mcpauth.Identify is made for it. Nil, or an empty key: anybody.
+	// those are ([mcp.WithPrincipal]). mcpauth.Identify is made for it. Nil: the [mcp.Identity] in the context of the request, where mcpauth puts it. Without
+	// that, and with an empty key: anybody.
 	Principal func(r *http.Request) (key string, until time.Time)
 
 	// Events keeps what was sent on streams, for clients that lost one and come back for the rest. Nil: a [MemoryStore] of its own.
