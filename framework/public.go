@@ -13,7 +13,7 @@ type noHeader struct {
 	seen bool
 }
 
-var errHTTP = errors.New("framework: the input begins with a header, not with a message")
+var errHTTP = errors.New("framework: the input begins with a header or an HTTP request, not with a message; HTTP needs Runtime.Web")
 
 func (g *noHeader) Read(p []byte) (int, error) {
 	n, err := g.ReadWriteCloser.Read(p)
