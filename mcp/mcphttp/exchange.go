@@ -40,6 +40,7 @@ type exchange struct {
 	out    *outlet
 	over   chan struct{} // of a request with a goroutine of its own: closed when there is no more to write, or an answer to be written
 	answer []byte
+	status int // of answer
 }
 
 // era says which door of the server a message goes through.
@@ -185,12 +186,12 @@ func (x *exchange) finish(out []byte) {
 	switch x.state {
 	case undecided:
 		x.state = answered
-		x.answer = out
+		x.answer, x.status = out, status
 		x.mu.Unlock()
 		if x.over != nil {
 			close(x.over) // wait writes it
 		} else {
-			x.write(status)
+			x.write()
 		}
 	case abandoned:
 		x.state = answered
@@ -215,12 +216,12 @@ func (x *exchange) finish(out []byte) {
 }
 
 // write writes an answer that is no stream.
-func (x *exchange) write(status int) {
+func (x *exchange) write() {
 	if x.answer == nil {
 		accepted(x.w) // it was cancelled
 		return
 	}
-	x.h.reply(x.w, x.line, status, x.answer)
+	x.h.reply(x.w, x.line, x.status, x.answer)
 	x.answer = nil // its memory is used again
 }
 
@@ -344,7 +345,7 @@ func (x *exchange) serveApart(p *post, peer mcp.Peer) {
 	plain := x.state == answered && x.stream == nil
 	x.mu.Unlock()
 	if plain {
-		x.write(http.StatusOK)
+		x.write()
 	}
 }
 

@@ -100,13 +100,16 @@ func (p *post) read() (ok bool) {
 
 func (h *Handler) refuseBody(w http.ResponseWriter, err error) {
 	status, what := http.StatusBadRequest, "the body could not be read"
+	w.Header()["Connection"] = []string{"close"} // the rest of it is not read
 	switch {
+	case errors.Is(err, errSlow) && h.phase.Load() != open:
+		h.busy(w, http.StatusServiceUnavailable, "", errShuttingDown.Message)
+		return
 	case errors.Is(err, errTooLarge):
 		status, what = http.StatusRequestEntityTooLarge, "the body is too large"
 	case errors.Is(err, errSlow):
 		status, what = http.StatusRequestTimeout, "the body came too slowly"
 	}
-	w.Header()["Connection"] = []string{"close"} // the rest of it is not read
 	h.refuse(w, status, "", invalidRequest(what))
 }
 

@@ -80,6 +80,7 @@ func (h *Handler) wait(ctx context.Context) bool {
 // cut ends everything that runs.
 func (h *Handler) cut() {
 	h.stop(cancel.ErrClosing)
+	h.bodies.rush()
 	h.mu.Lock()
 	for x := h.modern; x != nil; x = x.next {
 		x.stop(cancel.ErrClosing)

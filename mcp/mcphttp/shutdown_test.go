@@ -1,8 +1,10 @@
 package mcphttp
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -170,5 +172,54 @@ func TestServe(t *testing.T) {
 	}
 	if err := h.Serve(context.Background(), l, NewServer(mux)); err == nil {
 		t.Error("a closed listener serves")
+	}
+}
+
+// What a shutdown has cut off has the same status whether or not functions could close their streams.
+func TestShutdownStatus(t *testing.T) {
+	for _, polling := range []bool{false, true} {
+		f := serve(t, &Options{Polling: polling, Grace: time.Millisecond})
+		c := f.connect("2025-11-25")
+		cut := make(chan answer)
+		go func() { cut <- c.post(call("1", "wait", `{"name":"slow"}`)) }()
+		<-f.started
+		ctx, stop := context.WithTimeout(context.Background(), patience)
+		defer stop()
+		if err := f.h.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		if a := <-cut; a.status != 503 || a.header.Get("Retry-After") == "" || member(a.body, "error.message") != `"Server shutting down"` {
+			t.Errorf("polling %v: %+v", polling, a)
+		}
+	}
+}
+
+// A client that sends its body slowly has no longer than others.
+func TestShutdownDuringBody(t *testing.T) {
+	f := serve(t, &Options{Grace: time.Millisecond, BodyTimeout: 2 * patience})
+	conn, err := net.Dial("tcp", f.ts.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	fmt.Fprint(conn, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 500\r\nExpect: 100-continue\r\n\r\n")
+	r := bufio.NewReader(conn)
+	if resp, err := http.ReadResponse(r, nil); err != nil || resp.StatusCode != 100 { // it waits for the body
+		t.Fatalf("%v, %v", resp, err)
+	}
+	fmt.Fprint(conn, `{"jsonrpc":`)
+	ctx, stop := context.WithTimeout(context.Background(), patience/2)
+	defer stop()
+	if err := f.h.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+	resp, err := http.ReadResponse(r, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 503 || !resp.Close {
+		t.Errorf("%+v", resp)
 	}
 }

@@ -15,6 +15,7 @@ type watch struct {
 	head, tail *watched // the oldest first
 	timer      *time.Timer
 	armed      bool
+	over       bool // rush was called
 }
 
 // watched is one in a watch. It goes in once.
@@ -32,6 +33,10 @@ func (l *watch) enter(w *watched, now time.Time) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.over {
+		w.owner.overdue()
+		return
+	}
 	w.since, w.in = now, true
 	if w.prev = l.tail; w.prev != nil {
 		w.prev.next = w
@@ -94,6 +99,17 @@ func (l *watch) tick() {
 	}
 	l.mu.Unlock()
 	for _, w := range due {
+		w.owner.overdue()
+	}
+}
+
+// rush calls all there are, and whoever comes later. It is for a watch that is locked.
+func (l *watch) rush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	for w := l.head; w != nil; w = l.head {
+		l.remove(w)
 		w.owner.overdue()
 	}
 }
