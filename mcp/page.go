@@ -37,10 +37,10 @@ func cursorSum(list string, b []byte) uint32 {
 	return crc32.Update(crc32.ChecksumIEEE([]byte("cursor of "+list)), crc32.IEEETable, b)
 }
 
-// parseCursor reads what encode made, and nothing else.
+// parseCursor reads what encode made, and nothing else: not with line ends in it, which the decoder would skip.
 func parseCursor(list, text string) (c cursor, ok bool) {
 	b, err := cursorEncoding.DecodeString(text)
-	if err != nil || len(b) < 6 || b[0] != cursorForm {
+	if err != nil || strings.ContainsAny(text, "\r\n") || len(b) < 6 || b[0] != cursorForm {
 		return c, false
 	}
 	body, sum := b[:len(b)-4], binary.BigEndian.Uint32(b[len(b)-4:])

@@ -28,7 +28,7 @@ func TestCursors(t *testing.T) {
 			}
 		}
 	}
-	for _, text := range []string{"", "x", "AAAA", "made up", "eyJvZmZzZXQiOjV9", strings.Repeat("A", 1000), cursor{"a", 1}.encode("tools") + "=", cursor{"a", 0}.encode("tools")} {
+	for _, text := range []string{"", "x", "AAAA", "made up", "eyJvZmZzZXQiOjV9", strings.Repeat("A", 1000), cursor{"a", 1}.encode("tools") + "=", cursor{"a", 1}.encode("tools") + "\n", cursor{"a", 0}.encode("tools")} {
 		if c, ok := parseCursor("tools", text); ok {
 			t.Errorf("%q is %v", text, c)
 		}
@@ -38,6 +38,7 @@ func TestCursors(t *testing.T) {
 func FuzzCursor(f *testing.F) {
 	f.Add("tools", cursor{"a", 1}.encode("tools"))
 	f.Add("prompts", cursor{"a", 300}.encode("prompts"))
+	f.Add("tools", "\r"+cursor{"a", 1}.encode("tools"))
 	f.Add("", "")
 	f.Fuzz(func(t *testing.T, list, text string) {
 		if c, ok := parseCursor(list, text); ok && c.encode(list) != text {

@@ -418,8 +418,9 @@ func TestExperimentalList(t *testing.T) {
 			want[ada.start("may", ``)] = true
 		}
 		synctest.Wait()
-		for cursor, pages := ``, 0; ; pages++ {
-			out := ada.send("tasks/list", cursor)
+		last := ``
+		for pages := 0; ; pages++ {
+			out := ada.send("tasks/list", last)
 			var m struct {
 				Result struct {
 					Tasks []struct {
@@ -441,12 +442,12 @@ func TestExperimentalList(t *testing.T) {
 			if m.Result.NextCursor == "" {
 				break
 			}
-			cursor = `"cursor":"` + m.Result.NextCursor + `"`
+			last = `"cursor":"` + m.Result.NextCursor + `"`
 		}
 		if len(want) > 0 {
 			t.Errorf("%d are missing", len(want))
 		}
-		for _, cursor := range []string{`"cursor":"x"`, `"cursor":5`, `"cursor":""`} {
+		for _, cursor := range []string{`"cursor":"x"`, `"cursor":5`, `"cursor":""`, strings.TrimSuffix(last, `"`) + `\n"`} {
 			ada.want(ada.send("tasks/list", cursor), `"error":{"code":-32602,"message":"Invalid params: unknown cursor"}}`)
 		}
 		// Neither protocol has the tasks of the other.

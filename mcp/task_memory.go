@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"slices"
 	"strings"
@@ -232,8 +231,8 @@ var errTaskCursor = errors.New("mcp: unknown cursor")
 func (m *MemoryTasks) List(_ context.Context, owner, cursor string, n int) ([]Task, string, error) {
 	var after string
 	if cursor != "" {
-		text, err := base64.RawURLEncoding.DecodeString(cursor)
-		if err != nil || len(text) <= len(cursorTime) {
+		text, err := cursorEncoding.DecodeString(cursor)
+		if err != nil || strings.ContainsAny(cursor, "\r\n") || len(text) <= len(cursorTime) {
 			return nil, "", errTaskCursor
 		}
 		after = string(text)
@@ -251,7 +250,7 @@ func (m *MemoryTasks) List(_ context.Context, owner, cursor string, n int) ([]Ta
 	next := ""
 	if n = max(n, 1); len(page) > n {
 		page = page[:n:n]
-		next = base64.RawURLEncoding.EncodeToString([]byte(page[n-1].cursor()))
+		next = cursorEncoding.EncodeToString([]byte(page[n-1].cursor()))
 	}
 	for i := range page {
 		page[i] = page[i].clone()

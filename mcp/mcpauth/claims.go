@@ -160,7 +160,7 @@ func (p *Principal) bind(cnf any) error {
 	return nil
 }
 
-// segment decodes one part of a compact JWS. Strictly: one token has one spelling.
+// segment decodes one part of a compact JWS, or a nonce. Strictly: it has one spelling.
 func segment(s string) ([]byte, bool) {
 	out, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	return out, err == nil && !strings.ContainsAny(s, "\r\n")

@@ -240,6 +240,9 @@ func TestNonceKeys(t *testing.T) {
 	if _, ok := other.check(nonce, now); ok {
 		t.Error("a stranger's nonce is accepted")
 	}
+	if _, ok := old.check(nonce[:8]+"\n"+nonce[8:], now); ok {
+		t.Error("a nonce with a line end in it is accepted")
+	}
 	if _, ok := old.check(old.mint(now.Add(time.Hour)), now); ok {
 		t.Error("a nonce of the future is accepted")
 	}

@@ -49,8 +49,8 @@ func mac(key, b []byte) []byte {
 
 // check reports whether a nonce is ours and young enough, and returns a new one if the client should have one.
 func (n *nonces) check(nonce string, now time.Time) (fresh string, ok bool) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(nonce)
-	if err != nil || len(b) != 8+nonceMAC {
+	b, ok := segment(nonce)
+	if !ok || len(b) != 8+nonceMAC {
 		return n.mint(now), false
 	}
 	for _, key := range n.keys {
