@@ -311,8 +311,11 @@ func (h *Handler) room(small []byte) []byte {
 	return small
 }
 
-// note remembers how long an answer was, for room.
+// note remembers how long an answer was, for room. One that is longer than what is kept says nothing of others.
 func (h *Handler) note(n int) {
+	if n > maxStocked {
+		return
+	}
 	if before := h.answer.Load(); (before >= minStocked) != (n >= minStocked) || int64(n) > before && n >= minStocked {
 		h.answer.Store(int64(n))
 	}
