@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -171,9 +172,8 @@ func TestLogging(t *testing.T) {
 	}
 }
 
-// Input that is over does not fail a tool that reports progress: nobody may be listening any more, but the answer is owed.
+// Input that is over does not fail a tool that reports progress: the answer is owed, and what is reported still goes ahead of it.
 func TestProgressAfterInput(t *testing.T) {
-	read := make(chan struct{})
 	s := &Server{Logging: true, Caller: func(ctx context.Context, _ string, _ Arguments) (any, error) {
 		<-jsonrpc2.ConnFrom(ctx).Closing()
 		if err := Progress(ctx, 1, 2, ""); err != nil {
@@ -182,19 +182,34 @@ func TestProgressAfterInput(t *testing.T) {
 		if err := SessionFrom(ctx).Log(ctx, LevelError, "", "still here"); err != nil {
 			return nil, err
 		}
-		close(read)
 		return TextResult("done"), nil
 	}}
-	w := start(t, s, "2025-11-25", func(o *jsonrpc2.Options) { o.Linger = time.Minute })
-	w.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":1}}}`)
-	w.sync()
-	if err := w.close(); err != nil {
+	o := &jsonrpc2.Options{Linger: time.Minute}
+	mux, err := s.Mount(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, w := io.Pipe()
+	input := strings.NewReader(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":1}}}
+`)
+	done := make(chan error, 1)
+	go func() {
+		done <- jsonrpc2.NewConn(jsonrpc2.Open(jsonrpc2.Join(io.NopCloser(input), w), jsonrpc2.Lines), mux, o).Serve(context.Background())
+	}()
+	got, err := io.ReadAll(output)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
 		t.Error(err)
 	}
-	select {
-	case <-read:
-	default:
-		t.Error("the tool failed")
+	lines := strings.Split(strings.TrimSpace(string(got)), "\n")
+	for i, want := range []string{`"protocolVersion":`, `"method":"notifications/progress"`, `"still here"`, `"text":"done"`} {
+		if i >= len(lines) || !strings.Contains(lines[i], want) {
+			t.Errorf("line %d has no %s in\n%s", i, want, got)
+		}
 	}
 }
 
